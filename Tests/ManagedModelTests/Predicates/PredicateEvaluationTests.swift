@@ -130,6 +130,9 @@ struct PredicateEvaluationTests {
     ("CAST(code, 'NSNumber') == nil", true),
     ("'\\U0041\\X42\\103\\x44\\u0045' == 'ABCDE' AND 'aa' MATCHES '(a)\\1'", true),
     ("'e' MATCHES '\\X'", true),
+    // A pair of surrogates is one character.
+    ("'\\uD83D\\uDE00' == '😀' AND 'a\\Ud83d\\ude00\\u0062' == 'a😀b'", true),
+    ("'\\uDBFF\\uDFFF' == '\u{10FFFF}' AND '\\uD800\\uDC00' == '\u{10000}'", true),
     // Exact powers, results that aren't numbers, and divisions of whole floating-point numbers.
     ("3 ** 39 == 4052555153018976267 AND (-3) ** 3 == -27 AND 0 ** 0 == 1", true),
     ("2 ** -1 == 0.5 AND 1 ** -9 == 1 AND 3 ** 99 > 1 AND (-1) ** 9223372036854775807 == -1", true),

@@ -38,6 +38,12 @@ struct PredicateSyntaxErrorTests {
     ("ANY a", 6, "is incomplete", nil),
     ("a == \\", 6, "no meaning", nil),
     ("a == '\\u+041'", 7, "isn't a character", nil),
+    // A surrogate that isn't in a pair.
+    ("a == 'x\\uD83D'", 8, "isn't a character", nil),
+    ("a == '\\uD83Dx'", 7, "isn't a character", nil),
+    ("a == '\\uD83D\\u0041'", 7, "isn't a character", nil),
+    ("a == '\\uD83D\\uD83D\\uDE00'", 7, "isn't a character", nil),
+    ("a == 'x\\uDE00\\uD83D'", 8, "isn't a character", nil),
   ])
   func syntaxErrorsReportPositionAndHint(
     format: String, column: Int, part: String, suggestion: String?

@@ -120,6 +120,7 @@ extension PredicatePage {
         Row("integers", "age == 31", "age == 0x1F", "age == 0o37", "age == 0b11111"),
         Row("numbers", "height == 0.5", "height == .5", "height == 5e-1"),
         Row("strings", "name == \"it's\"", "name == 'it\\'s'", "name == \"it\\u0027s\""),
+        Row("UTF-16 units", "name == \"😀\"", "name == '\\uD83D\\uDE00'"),
         Row("true", "hidden == 1", "hidden == YES", "hidden == true"),
         Row("false", "hidden == 0", "hidden == NO", "hidden == false"),
         Row("nil", "name == nil", "name == NULL", "name == NIL"),

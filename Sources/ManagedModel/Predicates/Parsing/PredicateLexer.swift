@@ -217,11 +217,11 @@ extension PredicateLexer {
     case UInt8(ascii: "r"): text.append(0x0D)
     case UInt8(ascii: "b"): text.append(0x08)
     case UInt8(ascii: "f"): text.append(0x0C)
-    case UInt8(ascii: "u"): text += try codePoint(digits: 4, from: start)
+    case UInt8(ascii: "u"): text += try codePoint(digits: 4, from: start, mayBePair: true)
     case UInt8(ascii: "x"): text += try codePoint(digits: 2, from: start)
     // Without their digits these belong to a pattern of MATCHES: `\X`, and `\1` for a group.
     case UInt8(ascii: "U") where has(digits: 4, radix: 16):
-      text += try codePoint(digits: 4, from: start)
+      text += try codePoint(digits: 4, from: start, mayBePair: true)
     case UInt8(ascii: "X") where has(digits: 2, radix: 16):
       text += try codePoint(digits: 2, from: start)
     case UInt8(ascii: "0")...UInt8(ascii: "3") where has(digits: 2, radix: 8):
@@ -243,19 +243,46 @@ extension PredicateLexer {
       }
   }
 
+  /// Reads the digits of an escape.
+  ///
+  /// - Parameter mayBePair: Whether the digits are a UTF-16 code unit, so that a high surrogate and
+  ///   the low one in the next escape are one character.
   private mutating func codePoint(
-    digits: Int, radix: Int = 16, from start: Int
+    digits: Int, radix: Int = 16, from start: Int, mayBePair: Bool = false
   ) throws(PredicateSyntaxError) -> [UInt8] {
     let end = min(position + digits, bytes.count)
     let text = String(decoding: bytes[position..<end], as: UTF8.self)
-    guard has(digits: digits, radix: radix), let code = UInt32(text, radix: radix),
-      let scalar = Unicode.Scalar(code)
-    else {
+    guard has(digits: digits, radix: radix), var code = UInt32(text, radix: radix) else {
       throw error(
         "the escape isn't a character", at: start, expected: "\(digits) hexadecimal digits")
     }
     position = end
+    if mayBePair, (0xD800...0xDBFF).contains(code), let low = lowSurrogate() {
+      code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+    }
+    guard let scalar = Unicode.Scalar(code) else {
+      throw error(
+        "the escape isn't a character", at: start,
+        expected: "a high and a low surrogate, such as \\uD83D\\uDE00")
+    }
     return Array(String(Character(scalar)).utf8)
+  }
+
+  /// Reads an escape that is a low surrogate; reads nothing and returns `nil` for anything else.
+  private mutating func lowSurrogate() -> UInt32? {
+    let start = position
+    guard byte() == UInt8(ascii: "\\"), byte(1) | 0x20 == UInt8(ascii: "u") else { return nil }
+    position += 2
+    let end = min(position + 4, bytes.count)
+    guard has(digits: 4, radix: 16),
+      let code = UInt32(String(decoding: bytes[position..<end], as: UTF8.self), radix: 16),
+      (0xDC00...0xDFFF).contains(code)
+    else {
+      position = start
+      return nil
+    }
+    position = end
+    return code
   }
 
   /// `%@`, `%K` or a number, as `printf` writes them.
