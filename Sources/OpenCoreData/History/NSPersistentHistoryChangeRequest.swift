@@ -39,7 +39,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
   /// Returns a request for the history after a token; `nil` for the whole history.
   ///
-  /// Executing it throws 134301 if transactions after the token were deleted.
+  /// Executing it throws 134301 if transactions after the token were deleted, also if older ones
+  /// remain: changes would be missing.
   public class func fetchHistory(
     after token: NSPersistentHistoryToken?
   ) -> NSPersistentHistoryChangeRequest {
@@ -65,6 +66,9 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   }
 
   /// Returns a request that deletes the history before a date.
+  ///
+  /// Transactions are selected by their times. If the clock was set back, one that follows others
+  /// may be older than them; deleting it expires the tokens before it.
   public class func deleteHistory(before date: Date) -> NSPersistentHistoryChangeRequest {
     NSPersistentHistoryChangeRequest(.date(date), deletes: true)
   }

@@ -93,18 +93,18 @@ struct HistoryReading {
     }
   }
 
-  /// Checks that no transaction after a token was deleted: transactions are numbered consecutively,
-  /// so a missing number indicates a deleted one.
+  /// Checks that no transaction after a token was deleted, wherever it was: transactions are
+  /// numbered consecutively, so a missing number indicates a deleted one.
   private func check(_ token: NSPersistentHistoryToken) throws {
     guard let last = token.transactions[store.identifier] else { return }
-    let rows = try connection.values("SELECT MIN(Z_PK) FROM ATRANSACTION")
-    let missing: Bool
-    if case .integer(let first)? = rows.first?.first {
-      missing = first > last + 1
-    } else {
-      missing = try store.lastTransaction(on: connection) ?? 0 > last
-    }
-    guard missing else { return }
+    let rows = try connection.values(
+      "SELECT COUNT(*), MAX(IFNULL(MAX(Z_PK), 0), IFNULL((SELECT Z_MAX FROM Z_PRIMARYKEY "
+        + "WHERE Z_ENT = \(HistoryTables.transactionEntity)), 0)) FROM ATRANSACTION WHERE Z_PK > ?",
+      [.integer(last)])
+    guard case .integer(let count)? = rows.first?.first,
+      case .integer(let newest)? = rows.first?.last, newest > last,
+      newest.subtractingReportingOverflow(last) != (count, false)
+    else { return }
     throw NSError.coreData(
       NSPersistentHistoryTokenExpiredError,
       "Transactions after \(last) were deleted from the history. Fetch again what is needed, and continue "
