@@ -44,6 +44,20 @@ struct SortDescriptorTests {
     #expect(rows.sorted(using: [height]).map(\.identifier.number) == [1, 3, 4, 5, 2, 0])
   }
 
+  /// A store saves them as text, too.
+  @Test func urlsAreComparedLikeStrings() {
+    let urls = ["x:b", "x:C", "x:a"].compactMap { URL(string: $0) }
+    let rows = urls.enumerated().map { ReadablePerson($0.offset, ["site": $0.element]) }
+    func order(_ comparison: NSSortDescriptor.Comparison) -> [Int] {
+      let site = NSSortDescriptor(key: "site", ascending: true, selector: comparison)
+      return rows.sorted(using: [site]).map(\.identifier.number)
+    }
+    #expect(order(.binary) == [1, 2, 0])
+    for comparison in NSSortDescriptor.Comparison.allCases where comparison != .binary {
+      #expect(order(comparison) == [2, 0, 1], "\(comparison)")
+    }
+  }
+
   @Test func descriptorsWithTheSameComparisonAreEqual() {
     let name = NSSortDescriptor(key: "name", ascending: true)
     #expect(name == NSSortDescriptor(key: "name", ascending: true, selector: .binary))

@@ -194,9 +194,9 @@ extension ComparisonResult {
 }
 
 extension NSSortDescriptor.Comparison {
-  /// The order of two values; the named ways differ for strings only.
+  /// The order of two values; the named ways differ for strings and URLs only.
   package func compare(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult {
-    guard self != .binary, let left = left.string, let right = right.string else {
+    guard self != .binary, let left = left.searchText, let right = right.searchText else {
       return PredicateValue.order(left, right)
     }
     return switch self {
