@@ -66,7 +66,7 @@ extension PredicateTranslation {
   }
 
   /// Replaces a path with an operator after its to-many with the operator's value.
-  private func applyingOperator(
+  func applyingOperator(
     _ operand: SQLOperand, at site: Site
   ) throws(TranslationError) -> SQLOperand {
     guard case .toMany(let path) = operand, case .operator = path.rest.first else {

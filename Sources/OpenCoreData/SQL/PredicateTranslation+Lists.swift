@@ -125,9 +125,10 @@ extension PredicateTranslation {
     if values.count > Self.longestLenientList, let json = bind(whole, as: .json) {
       let (column, _) = try sides(left, left, rules)
       let options = rules.options.rawValue
+      // Unknown for NULL, like the comparisons of a short list.
       return .sql(
-        "EXISTS (SELECT 1 FROM json_each(\(bind: json)) WHERE"
-          + " NSCoreDataStringCompare(\(column), value, \(raw: options)) = 0)")
+        "CASE WHEN \(column) IS NOT NULL THEN EXISTS (SELECT 1 FROM json_each(\(bind: json)) WHERE"
+          + " NSCoreDataStringCompare(\(column), value, \(raw: options)) = 0) END")
     }
     var conditions: [SQLCondition] = []
     for value in values {
@@ -166,7 +167,9 @@ extension PredicateTranslation {
       if let elements = constant.elements { return elements.map { .constant($0) } }
     case .list(let expressions):
       var operands: [SQLOperand] = []
-      for expression in expressions { operands.append(try self.operand(expression, at: site)) }
+      for expression in expressions {
+        operands.append(try applyingOperator(try self.operand(expression, at: site), at: site))
+      }
       return operands
     default: break
     }

@@ -308,23 +308,38 @@ enum BindForm: Sendable {
     return key.primaryKey ?? 0
   }
 
+  /// Returns a list of strings, or of numbers and dates, as JSON; `nil` for any other list, for
+  /// infinities, and for strings with a NUL, at which SQLite's JSON functions end a string.
   private static func json(_ constant: PredicateValue) -> SQLiteValue? {
     guard case .collection(let collection) = constant else { return nil }
     var texts: [String] = []
-    var numbers: [Double] = []
+    var numbers: [String] = []
     for element in collection.elements {
       switch element {
       case .null: continue
-      case .string(let text): texts.append(text)
-      case .date(let date): numbers.append(date.timeIntervalSinceReferenceDate)
+      case .string(let text):
+        if text.utf8.contains(0) { return nil }
+        texts.append(text)
       default:
-        guard let number = element.nearestDouble else { return nil }
-        numbers.append(number)
+        // A floating-point number would round an integer.
+        if let integer = element.exactInteger {
+          numbers.append("\(integer)")
+        } else if let number = element.secondsOrNumber, number.isFinite {
+          numbers.append("\(number)")
+        } else {
+          return nil
+        }
       }
     }
-    guard texts.isEmpty || numbers.isEmpty,
-      let data = try? texts.isEmpty ? JSONEncoder().encode(numbers) : JSONEncoder().encode(texts)
-    else { return nil }
+    if texts.isEmpty { return .text("[\(numbers.joined(separator: ","))]") }
+    guard numbers.isEmpty, let data = try? JSONEncoder().encode(texts) else { return nil }
     return .text(String(decoding: data, as: UTF8.self))
+  }
+}
+
+extension PredicateValue {
+  /// A date as seconds since the reference date, or a number; `nil` for any other value.
+  fileprivate var secondsOrNumber: Double? {
+    if case .date(let date) = self { date.timeIntervalSinceReferenceDate } else { nearestDouble }
   }
 }

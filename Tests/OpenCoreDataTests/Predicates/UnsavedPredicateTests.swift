@@ -93,6 +93,9 @@ import Testing
     ("pets.@avg.age == 0", "B"), ("pets.@max.age == nil", "B"), ("pets.@min.age == 4", "A"),
     ("ANY friends.pets.age == 4", "B"), ("ALL friends.pets.age > 0", "ABC"),
     ("SUBQUERY(friends, $f, $f.pets.@count > 2).@count == 1", "B"),
+    // A list may contain operators.
+    ("age IN {pets.@count, 31}", "B"), ("3 IN {pets.@count, 9}", "A"),
+    ("2 BETWEEN {pets.@count, age}", "BC"), ("pets.@count IN {pets.@max.age, 0}", "BC"),
   ]
 
   @Test(arguments: [StoreKind.sqlite, .memory])
