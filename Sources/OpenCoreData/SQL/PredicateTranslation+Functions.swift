@@ -17,7 +17,8 @@ extension PredicateTranslation {
         ? .computed("~(\(fragment))", .integer) : call(.onesComplement, [fragment], .integer)
     case .absolute:
       let (fragment, type) = try number(arguments[0], at: site)
-      return .computed("abs(\(fragment))", type)
+      // SQLite's own is an error for the lowest integer.
+      return call(.absolute, [fragment], type)
     case .noIndex:
       // A unary plus keeps the value and hides the column from the planner's indexes.
       switch try operand(arguments[0], at: site) {

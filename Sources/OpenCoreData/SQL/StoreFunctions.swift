@@ -165,6 +165,7 @@ enum TextFunction: String, CaseIterable, Sendable {
 /// type, because a row can't be rejected. Core Data's functions aren't publicly known: the names
 /// are OpenCoreData's.
 enum ValueFunction: String, CaseIterable, Sendable {
+  case absolute = "NSCoreDataAbsolute"
   case modulus = "NSCoreDataModulus"
   case power = "NSCoreDataPower"
   case squareRoot = "NSCoreDataSquareRoot"
@@ -190,6 +191,7 @@ enum ValueFunction: String, CaseIterable, Sendable {
   /// The function's name in expressions.
   var function: PredicateFunction {
     switch self {
+    case .absolute: .absolute
     case .modulus: .modulus
     case .power: .power
     case .squareRoot: .squareRoot

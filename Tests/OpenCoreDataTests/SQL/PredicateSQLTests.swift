@@ -149,7 +149,7 @@ import Testing
     Case(
       format: "uppercase:(title) == 'A' AND length:(author.name) > abs:(pages)",
       sql: " JOIN ZAUTHOR t1 ON t0.ZAUTHOR = t1.Z_PK WHERE ((NSCoreDataUppercase( t0.ZTITLE) = ?"
-        + " AND NSCoreDataLength( t1.ZNAME) > abs( t0.ZPAGES1)) AND  t0.Z_ENT = ?)",
+        + " AND NSCoreDataLength( t1.ZNAME) > NSCoreDataAbsolute( t0.ZPAGES1)) AND  t0.Z_ENT = ?)",
       binds: [.text("A"), .integer(4)]),
     Case(
       format: "CAST(CAST(added, 'NSNumber') + 60, 'NSDate') < CAST(100, 'NSDate')",
