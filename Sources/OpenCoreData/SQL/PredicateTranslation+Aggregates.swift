@@ -158,8 +158,12 @@ extension PredicateTranslation {
     }
     let (fragments, type) = Self.unified(found)
     if function == .sum { return .computed(Self.sum(fragments), type ?? .integer) }
+    // The affinity of the first value would apply to the others, and round integers: a plus has
+    // none.
+    let isMixed = Set(found.compactMap(\.type)).count > 1
     let rows = fragments.enumerated().map { position, fragment -> SQLFragment in
-      position == 0 ? "SELECT \(fragment) AS value" : "SELECT \(fragment)"
+      let value: SQLFragment = isMixed ? "+\(fragment)" : fragment
+      return position == 0 ? "SELECT \(value) AS value" : "SELECT \(value)"
     }
     return .computed(
       "(SELECT \(raw: name)(value) FROM (\(.joined(rows, by: " UNION ALL "))))",

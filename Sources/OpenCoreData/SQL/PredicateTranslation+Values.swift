@@ -177,8 +177,10 @@ extension PredicateValue {
     return nearestDouble.map(SQLiteValue.real)
   }
 
+  /// A real number, or an integer that isn't one exactly, which SQLite compares without rounding.
   private var storedReal: SQLiteValue? {
     if case .string(let text) = self { return PredicateValue.number(of: text)?.storedReal }
+    if let integer = exactInteger, Double(exactly: integer) == nil { return .integer(integer) }
     return nearestDouble.map(SQLiteValue.real)
   }
 

@@ -167,8 +167,8 @@ import Testing
       binds: [.integer(1), .real(9), .integer(4)]),
     Case(
       format: "max:(pages, weight) > 2 AND sum:(author.items.weight) > 3",
-      sql: " WHERE (((SELECT MAX(value) FROM (SELECT  t0.ZPAGES1 AS value UNION ALL"
-        + " SELECT  t0.ZWEIGHT)) > ? AND CASE WHEN t0.ZAUTHOR IS NOT NULL THEN"
+      sql: " WHERE (((SELECT MAX(value) FROM (SELECT + t0.ZPAGES1 AS value UNION ALL"
+        + " SELECT + t0.ZWEIGHT)) > ? AND CASE WHEN t0.ZAUTHOR IS NOT NULL THEN"
         + " (SELECT total(DISTINCT t1.ZWEIGHT) FROM ZITEM t1"
         + " WHERE (t0.ZAUTHOR = t1.ZAUTHOR) ) END > ?) AND  t0.Z_ENT = ?)",
       binds: [.real(2), .real(3), .integer(4)]),

@@ -181,14 +181,12 @@ extension PredicateValue {
     return left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
   }
 
+  /// Compares as SQLite does: with an integer exactly, with another decimal as its nearest double.
   private static func compareExactly(_ double: Double, _ other: Self) -> ComparisonResult? {
-    if case .decimal(let decimal) = other {
-      if let exact = Self.double(double).decimal {
-        return compareDecimals(.decimal(exact), .decimal(decimal))
-      }
+    guard let integer = other.exactInteger else {
       return compare(double, other.nearestDouble ?? .nan)
     }
-    guard let integer = other.exactInteger, !double.isNaN else { return nil }
+    if double.isNaN { return nil }
     if double >= 0x1p63 { return .orderedDescending }
     if double < -0x1p63 { return .orderedAscending }
     let whole = Int64(double.rounded(.down))
