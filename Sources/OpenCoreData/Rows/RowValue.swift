@@ -44,7 +44,9 @@ enum RowValue {
     case .uri:
       return (value as? URL).map { .text($0.absoluteString) }
     case .decimal:
-      return decimal(value).map { .text($0.description) }
+      // Like a double that isn't a number, which SQLite saves as NULL; text would be greater than
+      // every number.
+      return decimal(value).map { $0.isNaN ? .null : .text($0.description) }
     case .uuid:
       return (value as? UUID).map { uuid in withUnsafeBytes(of: uuid.uuid) { .bytes(Data($0)) } }
     case .data, .transformable:

@@ -116,7 +116,7 @@ struct PredicateShape {
       add(.sharedConstant, UInt64(index))
       return true
     }
-    guard let value = try? expression.value(for: nil) else { return false }
+    guard let value = try? expression.value(for: nil).asConstant else { return false }
     indexes[ObjectIdentifier(expression)] = constants.count
     constants.append(value)
     add(.constant)

@@ -88,7 +88,9 @@ extension PredicateTranslation {
         switch values {
         case .distinct: return "\(raw: name)(DISTINCT\(column))"
         // An operator counts a nil as 0, and returns 0 for no objects.
-        case .objects where function == .average: return "IFNULL(AVG(IFNULL(\(column), 0)), 0)"
+        case .objects where function == .average:
+          // Not IFNULL: an average that isn't a number is NULL, too.
+          return "CASE COUNT(*) WHEN 0 THEN 0 ELSE AVG(IFNULL(\(column), 0)) END"
         case .objects: return "\(raw: name)(\(column))"
         }
       }, where: nil)

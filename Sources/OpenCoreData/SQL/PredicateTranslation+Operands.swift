@@ -180,7 +180,7 @@ extension PredicateTranslation {
     }
     let value: PredicateValue
     do {
-      value = try expression.value(for: nil)
+      value = try expression.value(for: nil).asConstant
     } catch {
       throw TranslationError(expression.description, "\(error)")
     }
@@ -221,6 +221,13 @@ extension PredicateTranslation {
 }
 
 extension PredicateValue {
+  /// The value as a constant of a statement: `nil`, which has an SQL text of its own, instead of
+  /// what isn't a number.
+  var asConstant: PredicateValue {
+    if case .collection(let collection) = self { return .collection(collection.nilIfNotNumbers) }
+    return nilIfNotANumber
+  }
+
   /// The value's description for a message.
   fileprivate var summary: String {
     switch self {

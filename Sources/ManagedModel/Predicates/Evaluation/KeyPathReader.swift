@@ -106,7 +106,7 @@ enum KeyPathReader {
     values.reserveCapacity(collection.elements.count)
     for element in collection.elements {
       if case .object(let object) = element, let record = object.record {
-        values.append(try value(of: components, from: record))
+        values.append(try value(of: components, from: record).nilIfNotANumber)
       } else {
         values.append(PredicateValue(try read(components, from: element.carried)))
       }

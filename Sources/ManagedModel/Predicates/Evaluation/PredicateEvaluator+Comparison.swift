@@ -4,11 +4,12 @@ extension PredicateEvaluator {
   mutating func evaluate(
     _ comparison: NSComparisonPredicate
   ) throws(PredicateEvaluationError) -> Bool {
-    let left = try value(of: comparison.leftExpression)
+    // What isn't a number is compared as nil, as in a store.
+    let left = try value(of: comparison.leftExpression).nilIfNotANumber
     if comparison.comparisonPredicateModifier == .direct, comparison.rightExpression.isConstant {
-      return try isTrue(comparison, left, comparison.rightExpression.constant)
+      return try isTrue(comparison, left, comparison.rightExpression.constant.nilIfNotANumber)
     }
-    let right = try value(of: comparison.rightExpression)
+    let right = try value(of: comparison.rightExpression).nilIfNotANumber
     let isAny: Bool
     switch comparison.comparisonPredicateModifier {
     case .direct: return try isTrue(comparison, left, right)

@@ -163,7 +163,8 @@ package struct PredicateEvaluator {
   ) throws(PredicateEvaluationError) -> [PredicateValue] {
     var values: [PredicateValue] = []
     values.reserveCapacity(expressions.count)
-    for expression in expressions { values.append(try value(of: expression)) }
+    // What isn't a number is nil, as in a store.
+    for expression in expressions { values.append(try value(of: expression).nilIfNotANumber) }
     return values
   }
 

@@ -34,7 +34,9 @@ package struct PredicateCollection: Hashable {
       isOrdered || !isPlain
       ? elements : elements.sorted { PredicateValue.order($0, $1) == .orderedAscending }
     self.isOrdered = isOrdered
-    lookup = elements.count > 8 && elements.allSatisfy(\.isStable) ? Set(elements) : nil
+    lookup =
+      elements.count > 8 && elements.allSatisfy(\.isStable)
+      ? Set(elements.lazy.map(\.nilIfNotANumber)) : nil
     let family = elements.first?.family
     onlyFamily =
       lookup != nil && elements.allSatisfy { $0.family == family } ? family : nil
@@ -62,9 +64,17 @@ package struct PredicateCollection: Hashable {
     }
   }
 
-  /// Whether an equal element is in it, without string options.
+  /// Whether an equal element is in it, without string options; what isn't a number is `nil`.
   func contains(_ value: PredicateValue) -> Bool {
-    lookup?.contains(value) ?? elements.contains(value)
+    lookup?.contains(value)
+      ?? (elements.contains(value) || value.isNull && elements.contains(where: \.isNotANumber))
+  }
+
+  /// The collection with `nil` instead of what isn't a number, as a store saves the elements.
+  package var nilIfNotNumbers: PredicateCollection {
+    guard elements.contains(where: \.isNotANumber) else { return self }
+    return PredicateCollection(
+      constant: elements.map(\.nilIfNotANumber), isOrdered: isOrdered, isSet: isSet)
   }
 
   /// Returns whether both contain the same elements, in the same order if both are ordered.

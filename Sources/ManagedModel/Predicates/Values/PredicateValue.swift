@@ -38,10 +38,18 @@ extension PredicateValue {
     }
   }
 
-  /// Whether it's a floating-point number without a value.
+  /// Whether it's a number or a date without a value, which a store saves as `nil`.
   package var isNotANumber: Bool {
-    if case .double(let value) = self { value.isNaN } else { false }
+    switch self {
+    case .double(let value): value.isNaN
+    case .decimal(let value): value.isNaN
+    case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
+    default: false
+    }
   }
+
+  /// The value as a store saves it: `nil` if it isn't a number.
+  package var nilIfNotANumber: PredicateValue { isNotANumber ? .null : self }
 
   /// The text of a string.
   package var string: String? {
@@ -272,9 +280,9 @@ extension PredicateValue: Hashable {
   }
 
   private var rank: Int {
-    switch self {
+    if isNotANumber { return 0 }
+    return switch self {
     case .null: 0
-    case .double(let value) where value.isNaN: 0
     case .bool, .integer, .double, .decimal: 1
     case .string: 2
     case .date: 3
