@@ -95,11 +95,16 @@ extension PredicateTranslation {
         }
       }, where: nil)
     let isWhole = keepsWhole && function == .sum && type == .integer
-    let value: SQLFragment = isWhole ? "CAST(\(fragment) AS INTEGER)" : fragment
+    let value = isWhole ? Self.whole(fragment) : fragment
     // The others are nil for no rows.
     let hasValueOfNothing =
       function == .sum || function == .count || values == .objects && function == .average
     return .computed(hasValueOfNothing ? present(value, path) : value, type)
+  }
+
+  /// Returns the total of integers as an integer, or as a real number if it's beyond their range.
+  static func whole(_ total: SQLFragment) -> SQLFragment {
+    "\(raw: ValueFunction.truncate.rawValue)(\(total))"
   }
 
   /// Returns a value at the end of a path of to-ones: `nil` if one of them is `nil`, like the rest

@@ -13,7 +13,7 @@ extension PredicateTranslation {
       return try arithmetic(function, arguments, at: site)
     case .onesComplement:
       let (fragment, type) = try number(arguments[0], at: site)
-      return type == .integer
+      return type == .integer && Self.isInRange(arguments[0])
         ? .computed("~(\(fragment))", .integer) : call(.onesComplement, [fragment], .integer)
     case .absolute:
       let (fragment, type) = try number(arguments[0], at: site)
@@ -42,7 +42,8 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLOperand {
     let (left, leftType) = try number(arguments[0], at: site)
     let (right, rightType) = try number(arguments[1], at: site)
-    let isWhole = leftType == .integer && rightType == .integer
+    let isWhole =
+      leftType == .integer && rightType == .integer && arguments.allSatisfy(Self.isInRange)
     if !isWhole, let called = ValueFunction(function) {
       return call(called, [left, right], function == .modulus ? .real : .integer)
     }
@@ -68,6 +69,14 @@ extension PredicateTranslation {
     }
     return .computed(
       "(\(left) \(raw: sign) \(right))", Self.type(of: function, leftType, rightType))
+  }
+
+  /// Returns whether an integer can't be beyond the range of integers, like the real result of an
+  /// addition that overflows, which SQLite's operators for integers clamp.
+  private static func isInRange(_ expression: NSExpression) -> Bool {
+    if expression.isIndependentOfObject { return true }
+    guard case .keyPath(let path) = expression.node else { return false }
+    return path.collectionOperator == nil
   }
 
   private static func type(

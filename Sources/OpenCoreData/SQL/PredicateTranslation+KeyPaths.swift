@@ -255,7 +255,7 @@ extension PredicateTranslation {
   /// Returns a sum over rows, which SQL computes as a real number: one of integers is an integer
   /// for the rest of the expression, as in memory.
   private func sum(_ total: SQLFragment, _ type: StoredType) -> SQLOperand {
-    .computed(castsSums && type == .integer ? "CAST(\(total) AS INTEGER)" : total, type)
+    .computed(castsSums && type == .integer ? Self.whole(total) : total, type)
   }
 
   /// Returns a function over the rows of the result or of a group; `nil` for a function over

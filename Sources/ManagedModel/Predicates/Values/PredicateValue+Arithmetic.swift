@@ -5,23 +5,19 @@ extension PredicateValue {
   ///
   /// `nil` for a `nil` operand, a division by zero, a result that isn't a number, and bitwise
   /// operations on values that aren't integers. The result of integers is an integer: 3 / 2 is 1.
-  /// Integers that exceed 64 bits become decimals, or floating-point numbers if they're powers.
+  /// As in SQLite, integers that exceed 64 bits become floating-point numbers.
   static func arithmetic(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {
     if left.isNull || right.isNull { return .null }
     if let result = dates(function, left, right) { return result }
     guard left.isNumber, right.isNumber else { return nil }
-    if let left = left.wholeNumber, let right = right.wholeNumber,
-      let result = integers(function, left, right)
-    {
-      return result
-    }
-    if function.isBitwise {
+    if let left = left.wholeNumber, let right = right.wholeNumber {
+      if let result = integers(function, left, right) { return result }
+    } else if function.isBitwise {
       guard let left = left.exactInteger, let right = right.exactInteger else { return .null }
       return integers(function, left, right) ?? .null
-    }
-    if !left.isDouble, !right.isDouble, let left = left.decimal, let right = right.decimal,
+    } else if !left.isDouble, !right.isDouble, let left = left.decimal, let right = right.decimal,
       let result = decimals(function, left, right)
     {
       return result
