@@ -87,7 +87,7 @@ extension LogMessage {
 
   /// Adds an object in the list of a fetch, which isn't kept.
   ///
-  /// - Parameter isWhole: Whether all brackets of the line are in the quotation marks of the object.
+  /// - Parameter isWhole: Whether all brackets of the line are in the object's quotation marks.
   mutating func addObject(_ line: LogBytes, isWhole: Bool) {
     continued += 1
     passed = 0

@@ -140,9 +140,9 @@ open class NSConstraintConflict: NSObject {
 /// Snapshots are the last known values of the object, the row cache, and the store, by property:
 /// attributes, and the object IDs of to-one relationships; `nil` values are `NSNull`. A conflict
 /// with the row cache has `objectSnapshot` and `cachedSnapshot`, one with the store
-/// `cachedSnapshot` and `persistedSnapshot`. Externally stored values are read with the first use of
-/// a snapshot, on the context's queue; one whose file was removed is missing, unless the object had
-/// read it. Apple counterpart: the same; the book's chapter 11.
+/// `cachedSnapshot` and `persistedSnapshot`. Externally stored values are read with the first use
+/// of a snapshot, on the context's queue; one whose file was removed is missing, unless the object
+/// had read it. Apple counterpart: the same; the book's chapter 11.
 open class NSMergeConflict: NSObject {
   /// The object whose changes couldn't be written.
   public let sourceObject: NSManagedObject

@@ -172,8 +172,8 @@ extension NSManagedObjectContext {
 
   /// Inserts an object that was created without a context.
   ///
-  /// Keeps the temporary ID of an object that wasn't in a context before; an object that was deleted
-  /// may get another. Calls `awakeFromInsert`. No statements. It's a programmer error to pass an
+  /// Keeps the temporary ID of an object that wasn't in a context before; one that was deleted may
+  /// get another. Calls `awakeFromInsert`. No statements. It's a programmer error to pass an
   /// object that has a context, or one of an abstract entity or another model.
   public final func insert(_ object: NSManagedObject) {
     guard object.context == nil else { fatalError("an object is inserted into one context, once") }

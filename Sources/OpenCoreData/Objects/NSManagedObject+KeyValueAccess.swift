@@ -78,8 +78,8 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Sets a property and records the change; a relationship's inverse is updated immediately.
   ///
-  /// Numeric attributes accept numbers of any width, integer ones the whole part of an `NSNumber`; a
-  /// number beyond 64 bits is a programmer error, for which `validateValue(_:forKey:)` throws. A
+  /// Numeric attributes accept numbers of any width, integer ones the whole part of an `NSNumber`.
+  /// A number beyond 64 bits is a programmer error, for which `validateValue(_:forKey:)` throws. A
   /// property in the class's `keyedAccessors` is
   /// set through its accessor, if that has a setter. An unknown key is passed to
   /// `setValue(_:forUndefinedKey:)`. It's a programmer error to pass a value of the wrong type or

@@ -45,8 +45,8 @@ final class ToManyValue {
     }
   }
 
-  /// Whether the store contained an object when the relationship was last read or saved; `nil` until
-  /// fired.
+  /// Whether the store contained an object when the relationship was last read or saved; `nil`
+  /// until fired.
   func isCommitted(_ object: NSManagedObject) -> Bool? {
     guard let committed else { return nil }
     return committed.contains(object.primaryKey)

@@ -100,11 +100,10 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.rootIndex = rootOffset + rootIndex
     self.objectClass = objectClass
     self.hasOwnClass = objectClass != NSManagedObject.self
-    var slots: [RowSlot] = []
     let geometry = SlotGeometry(entity)
     self.properties = geometry.properties
-    for (property, offset) in zip(geometry.properties, geometry.offsets) {
-      slots.append(RowSlot(property: property, index: slots.count, offset: offset))
+    let slots = zip(geometry.properties, geometry.offsets).enumerated().map {
+      RowSlot(property: $1.0, index: $0, offset: $1.1)
     }
     self.slots = slots
     slotNames = slots.map(\.name)

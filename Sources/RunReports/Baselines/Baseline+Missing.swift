@@ -5,8 +5,8 @@ extension Baseline {
   /// - Parameters:
   ///   - names: The names of the scenarios that were read, by their paths relative to the folder of
   ///     the baseline.
-  ///   - isWhole: Whether they're all scenarios of a folder. Then a scenario whose file isn't known,
-  ///     as in baselines of earlier versions, doesn't exist unless it was read.
+  ///   - isWhole: Whether they're all scenarios of a folder. Then a scenario whose file isn't
+  ///     known, as in baselines of earlier versions, doesn't exist unless it was read.
   ///   - exists: A closure that returns whether there's a file at a path.
   package func missingScenarios(
     besides names: [String: String], isWhole: Bool, exists: (String) -> Bool

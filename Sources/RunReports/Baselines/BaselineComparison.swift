@@ -21,8 +21,8 @@ package struct BaselineComparison: Sendable {
     }
   }
 
-  /// The comparison; `nil` if the baseline doesn't contain the scenario on the engine and at a scale
-  /// of the result.
+  /// The comparison; `nil` if the baseline doesn't contain the scenario on the engine and at a
+  /// scale of the result.
   private let comparison: RunComparison?
   /// The engine of the result, if the baseline has the scenario only on others.
   private let engine: String?

@@ -1,7 +1,7 @@
 /// Whether an index on the compared columns could find the rows of a statement's condition.
 ///
 /// SQLite searches an index for a column that's compared by itself; not for one in a function's
-/// argument or in a calculation, and not with `<>` or `NOT`. Of an `OR`, each side must be searched.
+/// argument or in a calculation, and not with `<>` or `NOT`. Each side of an `OR` must be searched.
 enum ConditionOutlook: Equatable {
   /// An index could help.
   case indexable

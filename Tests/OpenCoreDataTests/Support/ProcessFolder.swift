@@ -3,8 +3,8 @@ import OpenCoreData
 
 /// The folder for the temporary files of a test process, which is removed when the process exits.
 ///
-/// A process that's killed, or that an exit test ends with a fatal error, leaves its folder. The next
-/// process that exits removes it: each one locks its own folder as long as it runs.
+/// A process that's killed, or that an exit test ends with a fatal error, leaves its folder. The
+/// next process that exits removes it: each one locks its own folder as long as it runs.
 enum ProcessFolder {
   private static let prefix = "OpenCoreDataTestProcess-"
 

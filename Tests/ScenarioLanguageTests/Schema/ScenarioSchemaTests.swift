@@ -158,8 +158,8 @@ struct ScenarioSchemaTests {
 
     """
 
-  /// Odd but valid: numbers as strings, one value as a list, no value, blanks, and Booleans that are
-  /// names.
+  /// Odd but valid: numbers as strings, one value as a list, no value, blanks, and Booleans that
+  /// are names.
   @Test(arguments: [
     ("chapter: 15", "chapter: \"15\""), ("chapter: 15", "chapter: \"+15\""),
     ("seed: 7", "seed: \"+7\""),

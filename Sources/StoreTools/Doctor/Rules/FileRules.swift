@@ -85,8 +85,8 @@ enum IntegrityCheck {
   /// The number of problems after which SQLite stops.
   private static let limit = 20
 
-  /// Returns a finding if the integrity check fails, or can't be completed for a reason that's in the
-  /// file, such as an index on an app's own function.
+  /// Returns a finding if the integrity check fails, or can't be completed for a reason that's in
+  /// the file, such as an index on an app's own function.
   ///
   /// - Throws: A `SQLiteError` if the file can't be read: it's locked, memory or file operations
   ///   fail, or the check is interrupted. **Cost:** reads the whole file.
