@@ -8,8 +8,9 @@ package enum DocumentEncoding {
   /// are those of the original.
   ///
   /// - Parameter file: The file name for errors.
-  /// - Throws: An error for an unsupported encoding, for a document type with declarations, or for
-  ///   bytes that are invalid in the encoding, with the position of the first.
+  /// - Throws: An error for an unsupported encoding, for an instruction that isn't closed, for a
+  ///   document type with declarations, or for bytes that are invalid in the encoding, with the
+  ///   position of the first.
   package static func utf8(_ data: Data, file: String) throws(ModelErrors) -> [UInt8] {
     var bytes = try converted(Array(data), file)
     if let nul = bytes.firstIndex(of: 0) {
@@ -18,8 +19,7 @@ package enum DocumentEncoding {
     do {
       try DocumentInstructions.blank(in: &bytes)
     } catch {
-      throw Self.error(
-        "Declarations in the document type aren't supported.", at: error.offset, of: bytes, file)
+      throw Self.error(error.message, at: error.offset, of: bytes, file)
     }
     return bytes
   }

@@ -1,23 +1,29 @@
 /// Removes what Foundation's XML parser can't read: on Linux, it crashes for a processing
-/// instruction without data, and for some declarations of a document type.
+/// instruction without data, for an XML declaration of some encodings, and for some declarations
+/// of a document type.
 ///
 /// Neither a model nor a store contains them.
 enum DocumentInstructions {
-  /// A document type with declarations, at a byte offset.
-  struct DeclarationError: Error {
+  /// What can't be removed, at a byte offset.
+  struct Problem: Error {
+    let message: String
     let offset: Int
   }
 
   /// Replaces the processing instructions of a document with blanks, so that positions don't
   /// change.
   ///
-  /// The XML declaration is one of them. What isn't well-formed XML is left to the parser.
-  static func blank(in bytes: inout [UInt8]) throws(DeclarationError) {
+  /// The XML declaration is one of them. What else isn't well-formed XML is left to the parser.
+  /// - Throws: The position of an instruction that isn't closed, or of a document type with
+  ///   declarations.
+  static func blank(in bytes: inout [UInt8]) throws(Problem) {
     var index = 0
     while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
       let rest = bytes[start...]
       if rest.starts(with: "<?".utf8) {
-        guard let end = end(of: "?>", in: bytes, from: start + 2) else { return }
+        guard let end = end(of: "?>", in: bytes, from: start + 2) else {
+          throw Problem(message: "The instruction that begins here has no \"?>\".", offset: start)
+        }
         // Anywhere else, the parser reports a declaration as an error.
         if start == 0 || !isDeclaration(rest) {
           for index in start..<end where bytes[index] != UInt8(ascii: "\n") {
@@ -34,7 +40,8 @@ enum DocumentInstructions {
       } else {
         let end = tagEnd(in: bytes, from: start + 1)
         if rest.starts(with: "<!DOCTYPE".utf8), bytes[end...].first == UInt8(ascii: "[") {
-          throw DeclarationError(offset: end)
+          throw Problem(
+            message: "Declarations in the document type aren't supported.", offset: end)
         }
         index = end
       }
