@@ -3,8 +3,8 @@ import Testing
 
 @testable import ManagedModel
 
-/// On Linux, Foundation's parser crashes for an instruction without data, and for an XML declaration
-/// that isn't closed and has an encoding that libxml2 can't switch to.
+/// On Linux, Foundation's parser crashes for an instruction without data, and for an XML
+/// declaration that isn't closed and has an encoding that libxml2 can't switch to.
 @Suite("Processing instructions in XML documents")
 struct DocumentInstructionsTests {
   private static let entity = "<entity name=\"Mood\"/>"
