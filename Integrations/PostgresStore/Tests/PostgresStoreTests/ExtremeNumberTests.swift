@@ -123,7 +123,7 @@ struct ExtremeNumberTests {
         return try context.fetch(request).first?["value"]
       }
       let sum = try value("sum:(big)", .integer64AttributeType) as? NSNumber
-      #expect(sum?.doubleValue == 18_446_744_073_709_551_614)
+      #expect(sum?.doubleValue == 18_446_744_073_709_551_616)
       // A decimal number can't be infinite.
       let max = try value("max:(score)", .decimalAttributeType) as? NSNumber
       #expect(max?.doubleValue == .infinity)
