@@ -4,6 +4,7 @@ import HummingbirdTesting
 import InMemoryLogging
 import InMemoryTracing
 import MetricsTestKit
+import MoodService
 import OpenCoreData
 import Testing
 import Tracing
