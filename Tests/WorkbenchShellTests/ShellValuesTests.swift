@@ -89,7 +89,7 @@ struct ShellValuesTests {
     #expect(shell.type("stats").lines == before, "no batch is loaded")
     shell.type("fetch Mood result ids as ids")
     #expect(shell.type("show ids limit 3 columns date").lines.count == 6)
-    #expect(shell.type("show ids limit 0 columns date").lines.count == 42, "0 is no limit")
+    #expect(shell.type("show ids limit 0 columns date").lines.count == 42, "0 shows all")
     #expect(shell.type("show ids limit 0 offset 39 columns date").lines.count == 4)
     shell.type("insert Country as new")
     #expect(shell.type("show new").lines.contains { $0.contains("realized, with unsaved changes") })

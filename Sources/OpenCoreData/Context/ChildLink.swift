@@ -63,6 +63,7 @@ extension NSManagedObjectContext {
     guard hasParent,
       let other = otherKey(of: RowKey(rootIndex: rootIndex, primaryKey: key)),
       let object = registry.object(rootIndex: rootIndex, key: other),
+      // The temporary key is the negative one of the two.
       !children.isSeparate(min(key, other))
     else { return nil }
     if key > 0 {

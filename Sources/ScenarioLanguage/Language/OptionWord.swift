@@ -89,7 +89,7 @@ package enum OptionWord: String, CaseIterable, Sendable {
   var numbers: ClosedRange<Int> {
     switch self {
     case .times: 0...InputLimits.times
-    // A walk by 0 would never end; `limit 0` is no limit, as in a fetch request.
+    // A walk by 0 would never end; `limit 0` means that there's no limit.
     case .every: 1...InputLimits.objects
     default: 0...InputLimits.objects
     }

@@ -22,7 +22,7 @@ struct CommandWork: Sendable, CustomTestStringConvertible {
   var isReproducible = true
   /// Whether a run replaces the files of the one before.
   var replacesFiles = true
-  /// Whether a process replaces the files of another one.
+  /// Whether the command succeeds although another process has written its files before.
   var isRepeatable = true
 
   static let all = [
