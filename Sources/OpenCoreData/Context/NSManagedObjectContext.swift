@@ -36,8 +36,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     (type: NSManagedObject.Type, entity: NSEntityDescription)?
   /// The parent context that this one reads from and saves to, instead of the stores.
   private var parentContext: NSManagedObjectContext?
-  /// Whether `parent` is set.
-  private(set) final var hasParent = false
   /// Whether this context is the parent of another.
   let hasChildren = Atomic<Bool>(false)
   /// What this context stores for its children.
@@ -190,11 +188,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       }
       guard let newValue else { return }
       parentContext = newValue
-      hasParent = true
       newValue.hasChildren.store(true, ordering: .relaxed)
       attach(newValue.requiredCoordinator)
     }
   }
+
+  /// Whether it has a parent, without a reference to it.
+  final var hasParent: Bool { parentContext != nil }
 
   /// The counts of what this context has caused since it was created.
   ///
