@@ -50,13 +50,24 @@ struct LogAggregator {
   struct Reads {
     var selects = 0
     var fetches = 0
-    var misses = 0
+    private(set) var misses = 0
     var prefetches = 0
     /// The number of rows, or `nil` if the log doesn't contain it.
     private(set) var rows: Int?
+    /// The subject of the statement's first fault, nearly always that of all its faults.
+    private(set) var subject: FaultSubject?
+    /// The number of misses of `subject`, which are added to the costs at the end.
+    private(set) var subjectMisses = 0
 
     mutating func add(rows more: Int) {
       rows = (rows ?? 0) + more
+    }
+
+    /// Counts a miss, in the costs if its subject is another than that of the first.
+    mutating func miss(_ missed: FaultSubject, _ costs: inout LogCosts) {
+      misses += 1
+      if subject == nil { subject = missed }
+      if subject == missed { subjectMisses += 1 } else { missed.count(1, in: &costs) }
     }
 
     /// The counts that aren't 0.
@@ -183,6 +194,15 @@ struct LogAggregator {
     if isInSection { body(&section.part.reads[statement, default: Reads()]) }
   }
 
+  /// Counts a miss of a statement's execution, for the log and for the open section.
+  mutating func countMiss(of subject: FaultSubject, by statement: Int) {
+    while reads.count <= statement { reads.append(Reads()) }
+    reads[statement].miss(subject, &whole.costs)
+    if isInSection {
+      section.part.reads[statement, default: Reads()].miss(subject, &section.part.costs)
+    }
+  }
+
   /// The costs of the log, including those of its SELECTs.
   var costs: LogCosts { costs(whole.costs, of: reads.enumerated()) }
 
@@ -195,6 +215,7 @@ struct LogAggregator {
       if reads.selects > 0 { costs.count(.selects, reads.selects, table: table) }
       if reads.fetches > 0 { costs.count(.fetches, reads.fetches, table: table) }
       if let rows = reads.rows { costs.count(.rows, rows, table: table) }
+      reads.subject?.count(reads.subjectMisses, in: &costs)
     }
     return costs
   }
@@ -283,90 +304,4 @@ extension LogAggregator {
 extension LogNesting {
   /// Whether no statement is open.
   var isIdle: Bool { closed == nil && openCount == 0 }
-}
-
-extension LogAggregator {
-  /// Counts a fulfilled fault.
-  ///
-  /// If it was fulfilled from the store, the statement before it is its SELECT.
-  mutating func fault(_ message: LogMessage, _ kind: LogKind) {
-    let entity = LogAggregator.entity(in: message.text)
-    guard message.text.contains("from database") else {
-      hit(message.text)
-      return
-    }
-    let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
-    thread.nesting.closed = nil
-    var subject = entity ?? "?"
-    if kind == .objectFault {
-      count { $0.costs.count(.misses, entity: entity) }
-    } else {
-      subject += "." + (LogAggregator.quoted(message.text) ?? "?")
-      let relationship = subject
-      count { $0.costs.count(.misses, relationship: relationship) }
-    }
-    guard let closed else { return }
-    timeline?.identify(
-      closed, as: kind == .objectFault ? .objectFault(subject) : .relationshipFault(subject))
-    let statement = closed.open.statement
-    countReads(of: statement) { $0.misses += 1 }
-    if kind == .objectFault {
-      shapes[statement].objectFaults += 1
-      recordEntity(entity, statement)
-    } else {
-      shapes[statement].relationshipFaults += 1
-    }
-    let occurrence = RepeatedStatementDetector.Occurrence(
-      kind: .faultStorm, subject: subject, statement: statement, line: closed.open.line,
-      time: closed.open.time, ordinal: closed.open.ordinal, microseconds: closed.total)
-    count { $0.storms.add(occurrence) }
-  }
-
-  /// Counts a fault fulfilled from the row cache, which only OpenCoreData logs.
-  mutating func hit(_ text: LogBytes) {
-    logsHits = true
-    let entity = LogAggregator.entity(in: text)
-    guard text.contains("relationship fault") else {
-      count { $0.costs.count(.hits, entity: entity) }
-      return
-    }
-    let relationship = "\(entity ?? "?").\(LogAggregator.quoted(text) ?? "?")"
-    count { $0.costs.count(.hits, relationship: relationship) }
-  }
-
-  /// Counts a prefetch, whose SELECT is the one before it.
-  mutating func prefetch(_ text: LogBytes) {
-    let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
-    thread.nesting.closed = nil
-    if let closed {
-      shapes[closed.open.statement].prefetches += 1
-      countReads(of: closed.open.statement) { $0.prefetches += 1 }
-    }
-    let key = LogAggregator.quoted(text)
-    timeline?.identify(closed, as: .prefetch(key))
-    count { $0.costs.count(.prefetches, relationship: key) }
-  }
-
-  /// A placeholder for the entity of a table that contains several entities.
-  static let several = ""
-
-  /// Returns the entity in an object ID's URI: `<x-coredata://STORE/Country/p4>`.
-  static func entity(in text: LogBytes) -> String? {
-    guard let path = text.after("x-coredata://")?.after("/") else { return nil }
-    let name = path.bytes.prefix {
-      $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">") && !$0.isWhitespace
-    }
-    return name.isEmpty ? nil : LogBytes(name).string
-  }
-
-  /// Returns the text in the first pair of single or double quotation marks.
-  static func quoted(_ text: LogBytes) -> String? {
-    guard
-      let start = text.bytes.firstIndex(where: {
-        $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"")
-      }),
-      let end = text.bytes[(start + 1)...].firstIndex(of: text.bytes[start])
-    else { return nil }
-    return LogBytes(text.bytes[(start + 1)..<end]).string
-  }
 }

@@ -78,13 +78,15 @@ struct LogLine {
   enum Listed {
     /// An object in quotation marks, and nothing else: `    "<Mood: 0x1> (entity: Mood; …",`.
     case whole
-    /// An object with other quotation marks, or the first of its lines.
+    /// An object with other quotation marks, or the first of its lines; or the list's end.
     case other
   }
 
-  /// Returns what a line is in the list of a fetch; `nil` if it isn't an object.
+  /// Returns what a line is in the list of a fetch; `nil` if it's neither an object nor the end.
   static func listed(_ line: LogBytes) -> Listed? {
-    guard line.starts(with: "    \"<") else { return nil }
+    guard line.starts(with: "    \"<") else {
+      return line.count == 1 && line.first == UInt8(ascii: ")") ? .other : nil
+    }
     switch line.bytes.withUnsafeBufferPointer(plain) {
     case let known?: return known
     case nil:

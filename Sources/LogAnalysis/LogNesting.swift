@@ -102,8 +102,9 @@ package struct LogTimes: Sendable, Equatable {
   package private(set) var total = 0
   /// The maximum, in microseconds.
   package private(set) var largest = 0
-  /// The rounded times that occurred, in microseconds, in ascending order.
-  private var rounded: [Int] = []
+  /// The numbers of the rounded times that occurred, in ascending order: few bytes each, because a
+  /// log's statements have many.
+  private var numbers: [UInt16] = []
   /// The number of occurrences of each.
   private var counts: [Int] = []
 
@@ -117,31 +118,31 @@ package struct LogTimes: Sendable, Equatable {
     count += 1
     total += time
     largest = max(largest, time)
-    add(1, of: LogTimes.rounded(time))
+    add(1, of: LogTimes.number(of: time))
   }
 
-  private mutating func add(_ number: Int, of time: Int) {
-    let index = LogTimes.index(of: time, in: rounded)
-    if index < rounded.count, rounded[index] == time {
-      counts[index] += number
+  private mutating func add(_ occurrences: Int, of number: UInt16) {
+    let index = LogTimes.index(of: number, in: numbers)
+    if index < numbers.count, numbers[index] == number {
+      counts[index] += occurrences
     } else {
-      rounded.insert(time, at: index)
-      counts.insert(number, at: index)
+      numbers.insert(number, at: index)
+      counts.insert(occurrences, at: index)
     }
   }
 
-  /// Returns the index of the first time that isn't less, found without branches that a processor
+  /// Returns the index of the first number that isn't less, found without branches that a processor
   /// can't predict.
-  private static func index(of time: Int, in times: [Int]) -> Int {
-    times.withUnsafeBufferPointer { times in
-      guard !times.isEmpty else { return 0 }
-      var (index, count) = (0, times.count)
+  private static func index(of number: UInt16, in numbers: [UInt16]) -> Int {
+    numbers.withUnsafeBufferPointer { numbers in
+      guard !numbers.isEmpty else { return 0 }
+      var (index, count) = (0, numbers.count)
       while count > 1 {
         let half = count / 2
-        index += times[index + half - 1] < time ? half : 0
+        index += numbers[index + half - 1] < number ? half : 0
         count -= half
       }
-      return index + (times[index] < time ? 1 : 0)
+      return index + (numbers[index] < number ? 1 : 0)
     }
   }
 
@@ -150,13 +151,13 @@ package struct LogTimes: Sendable, Equatable {
     count += other.count
     total += other.total
     largest = max(largest, other.largest)
-    for (time, number) in zip(other.rounded, other.counts) { add(number, of: time) }
+    for (number, occurrences) in zip(other.numbers, other.counts) { add(occurrences, of: number) }
   }
 
   /// The median, minimum, and maximum in nanoseconds, or `nil` without times.
   package var spread: TimeSpread? {
     guard count > 0 else { return nil }
-    let least = min(rounded.first ?? 0, largest)
+    let least = min(numbers.first.map(LogTimes.time(of:)) ?? 0, largest)
     return TimeSpread(
       median: UInt64(percentile(50)) * 1_000, least: UInt64(least) * 1_000,
       most: UInt64(largest) * 1_000, count: count)
@@ -169,16 +170,33 @@ package struct LogTimes: Sendable, Equatable {
   package func percentile(_ percent: Int) -> Int {
     let rank = (count * percent + 99) / 100
     var seen = 0
-    for (time, number) in zip(rounded, counts) {
-      seen += number
-      if seen >= rank { return min(time, largest) }
+    for (number, occurrences) in zip(numbers, counts) {
+      seen += occurrences
+      if seen >= rank { return min(LogTimes.time(of: number), largest) }
     }
     return 0
   }
 
-  private static func rounded(_ time: Int) -> Int {
-    var unit = 1
-    while time >= 1_000 * unit { unit *= 10 }
-    return (time + unit / 2) / unit * unit
+  /// Returns the number of a time's rounded value among all that there are: those below 1,000, and
+  /// 900 for each further digit.
+  private static func number(of time: Int) -> UInt16 {
+    var (unit, decade) = (1, 0)
+    let thousands = time / 1_000
+    while thousands >= unit {
+      unit *= 10
+      decade += 1
+    }
+    return UInt16((time + unit / 2) / unit + 900 * decade)
+  }
+
+  /// Returns the rounded time with a number, in microseconds.
+  private static func time(of number: UInt16) -> Int {
+    var (time, digits) = (Int(number), 0)
+    while time >= 1_000 {
+      time -= 900
+      digits += 1
+    }
+    for _ in 0..<digits { time *= 10 }
+    return time
   }
 }

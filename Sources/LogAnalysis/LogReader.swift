@@ -136,7 +136,8 @@ package struct LogReader {
     }
   }
 
-  /// Processes an object in the list of a fetch, and returns whether the line is one.
+  /// Processes an object in the list of a fetch or the list's end, and returns whether the line is
+  /// one of them.
   private mutating func takeListed(_ line: LogBytes) -> Bool {
     guard isInList, !isInRecord, let listed = LogLine.listed(line), message.brackets > 0 else {
       return false

@@ -257,14 +257,16 @@ package struct LogCosts: Sendable, Equatable {
     if let table { byTable[table, default: [:]][metric, default: 0] += amount }
   }
 
-  mutating func count(_ metric: Metric, entity: String?) {
-    all[metric, default: 0] += 1
-    if let entity { byEntity[entity, default: [:]][metric, default: 0] += 1 }
+  mutating func count(_ metric: Metric, _ amount: Int = 1, entity: String?) {
+    all[metric, default: 0] += amount
+    if let entity { byEntity[entity, default: [:]][metric, default: 0] += amount }
   }
 
-  mutating func count(_ metric: Metric, relationship: String?) {
-    all[metric, default: 0] += 1
-    if let relationship { byRelationship[relationship, default: [:]][metric, default: 0] += 1 }
+  mutating func count(_ metric: Metric, _ amount: Int = 1, relationship: String?) {
+    all[metric, default: 0] += amount
+    if let relationship {
+      byRelationship[relationship, default: [:]][metric, default: 0] += amount
+    }
   }
 }
 

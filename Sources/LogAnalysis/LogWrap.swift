@@ -37,17 +37,27 @@ package struct LogWrap: Sendable, Equatable {
     let widths = sample.map(LogWrap.width)
     guard let widest = widths.max(), LogWrap.columns.contains(widest) else { return nil }
     var evidence = Evidence()
-    var next = LogLine(sample[0])
     for index in sample.indices.dropLast() {
-      let line = next
-      next = LogLine(sample[index + 1])
+      let (line, following) = (sample[index], sample[index + 1])
+      if widths[index] < widest, LogWrap.isWhole(line, before: following) { continue }
       evidence.take(
-        line, sample[index], width: widths[index], of: widest, before: next, sample[index + 1])
+        LogLine(line), line, width: widths[index], of: widest, before: LogLine(following), following
+      )
     }
     guard let kind = evidence.kind else { return nil }
     self.kind = kind
     column = widest
     isTimed = LogWrap.isTimed(sample, widths, widest)
+  }
+
+  /// Returns whether a line is certainly not wrapped if it isn't as wide as the widest: a message
+  /// that another one follows, or an object in the list of a fetch.
+  private static func isWhole(
+    _ line: ArraySlice<UInt8>, before next: ArraySlice<UInt8>
+  ) -> Bool {
+    if LogLine.listed(LogBytes(line)) != nil { return true }
+    guard let message = StandardLine(line), message.text < message.end else { return false }
+    return StandardLine(next) != nil
   }
 
   /// Returns whether nearly all lines that begin a message, because they don't continue another,

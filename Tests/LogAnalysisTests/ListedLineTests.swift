@@ -42,5 +42,6 @@ struct ListedLineTests {
     #expect(kinds.contains { $0.1 == .whole } && kinds.contains { $0.1 == .other })
     let usual = LogBytes("    \"<Mood: 0x1> (entity: Mood; id: 0x2 <x-coredata://A/Mood/p1>)\",")
     #expect(LogLine.listed(usual) == .whole)
+    #expect(LogLine.listed(LogBytes(")")) == .other)
   }
 }

@@ -34,6 +34,31 @@ struct LogAggregatorTests {
     #expect(report.unmatchedTimes == 0)
   }
 
+  /// One SELECT fulfills faults of several entities and relationships, inside and outside of a
+  /// section, and one fault has no statement.
+  @Test func missesAreCountedByWhatWasAFault() throws {
+    let fault = "CoreData: annotation: fault fulfilled from database for : <x-coredata://S"
+    let select = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZPLACE t0 WHERE  t0.Z_PK = ?", rows: 1)
+    let moods =
+      "CoreData: annotation: to-many relationship fault \"moods\" for objectID "
+      + "<x-coredata://S/Country/p1> fulfilled from database.  Got 3 rows\n"
+    let report = SampleLogs.report(
+      "\(select)\(fault)/Country/p1>\n\(select)\(fault)/Continent/p2>\n"
+        + "cdprof: begin list\n\(select)\(fault)/Continent/p3>\n\(select)\(fault)/Country/p4>\n"
+        + "\(select)\(fault)/Continent/p5>\n\(select)\(moods)\(moods)cdprof: end\n")
+    #expect(report.statements.map(\.objectFaults) == [5])
+    #expect(report.statements.map(\.relationshipFaults) == [1])
+    #expect(report.costs.all[.misses] == 7)
+    #expect(
+      report.costs.byEntity == ["Country": [.misses: 2], "Continent": [.misses: 3]])
+    #expect(report.costs.byRelationship == ["Country.moods": [.misses: 2]])
+    let section = try #require(report.sections.first)
+    #expect(section.costs.all[.misses] == 5)
+    #expect(section.costs.byEntity == ["Country": [.misses: 1], "Continent": [.misses: 2]])
+    #expect(section.costs.byRelationship == ["Country.moods": [.misses: 2]])
+    #expect(section.reads[1]?[.misses] == 4)
+  }
+
   /// Memory is limited, but totals include every statement.
   @Test func statementsBeyondTheLimitAreCountedByKind() throws {
     var lines = ""

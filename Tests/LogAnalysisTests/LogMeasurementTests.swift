@@ -1,4 +1,5 @@
 import Testing
+import WorkbenchText
 
 @testable import LogAnalysis
 
@@ -74,6 +75,28 @@ struct LogMeasurementTests {
     }
     #expect(times.largest == all.last)
     #expect(times.total == all.reduce(0, +))
+  }
+
+  /// Also the times of two statements that are one: a microsecond, a day, and all between.
+  @Test func timesOfAllSizesAreRoundedToThreeDigits() {
+    var random = SplitMixSequence(seed: 5)
+    var parts = [LogTimes(), LogTimes()]
+    var all = [0, 1, 994, 995, 999, 1_000, 1_004, 1_005, 9_994, 9_995, 99_949, 99_950]
+    all.append(InputLimits.logTime)
+    for _ in 0..<4_000 {
+      all.append(Int(random.next() % UInt64(InputLimits.logTime)) >> Int(random.next() % 37))
+    }
+    for (index, time) in all.enumerated() { parts[index % 2].add(time) }
+    parts[0].add(parts[1])
+    all.sort()
+    for percent in 1...100 {
+      let exact = all[(all.count * percent + 99) / 100 - 1]
+      var unit = 1
+      while exact >= 1_000 * unit { unit *= 10 }
+      let rounded = (exact + unit / 2) / unit * unit
+      #expect(parts[0].percentile(percent) == min(rounded, InputLimits.logTime))
+    }
+    #expect(parts[0].total == all.reduce(0, +))
   }
 }
 

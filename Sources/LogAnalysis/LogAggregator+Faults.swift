@@ -1,0 +1,106 @@
+import ProfileEvents
+
+extension LogAggregator {
+  /// What was a fault: an object of an entity, if the log contains it, or `Entity.relationship`.
+  enum FaultSubject: Equatable {
+    case object(entity: String?)
+    case relationship(String)
+
+    var name: String {
+      switch self {
+      case .object(let entity): entity ?? "?"
+      case .relationship(let name): name
+      }
+    }
+
+    /// Adds misses to costs.
+    func count(_ misses: Int, in costs: inout LogCosts) {
+      switch self {
+      case .object(let entity): costs.count(.misses, misses, entity: entity)
+      case .relationship(let name): costs.count(.misses, misses, relationship: name)
+      }
+    }
+  }
+
+  /// Counts a fulfilled fault.
+  ///
+  /// If it was fulfilled from the store, the statement before it is its SELECT.
+  mutating func fault(_ message: LogMessage, _ kind: LogKind) {
+    let entity = LogAggregator.entity(in: message.text)
+    guard message.text.contains("from database") else {
+      hit(message.text)
+      return
+    }
+    let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
+    thread.nesting.closed = nil
+    let subject: FaultSubject =
+      kind == .objectFault
+      ? .object(entity: entity)
+      : .relationship("\(entity ?? "?").\(LogAggregator.quoted(message.text) ?? "?")")
+    guard let closed else {
+      count { subject.count(1, in: &$0.costs) }
+      return
+    }
+    timeline?.identify(
+      closed,
+      as: kind == .objectFault ? .objectFault(subject.name) : .relationshipFault(subject.name))
+    let statement = closed.open.statement
+    countMiss(of: subject, by: statement)
+    if kind == .objectFault {
+      shapes[statement].objectFaults += 1
+      recordEntity(entity, statement)
+    } else {
+      shapes[statement].relationshipFaults += 1
+    }
+    let occurrence = RepeatedStatementDetector.Occurrence(
+      kind: .faultStorm, subject: subject.name, statement: statement, line: closed.open.line,
+      time: closed.open.time, ordinal: closed.open.ordinal, microseconds: closed.total)
+    count { $0.storms.add(occurrence) }
+  }
+
+  /// Counts a fault fulfilled from the row cache, which only OpenCoreData logs.
+  mutating func hit(_ text: LogBytes) {
+    logsHits = true
+    let entity = LogAggregator.entity(in: text)
+    guard text.contains("relationship fault") else {
+      count { $0.costs.count(.hits, entity: entity) }
+      return
+    }
+    let relationship = "\(entity ?? "?").\(LogAggregator.quoted(text) ?? "?")"
+    count { $0.costs.count(.hits, relationship: relationship) }
+  }
+
+  /// Counts a prefetch, whose SELECT is the one before it.
+  mutating func prefetch(_ text: LogBytes) {
+    let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
+    thread.nesting.closed = nil
+    if let closed {
+      shapes[closed.open.statement].prefetches += 1
+      countReads(of: closed.open.statement) { $0.prefetches += 1 }
+    }
+    let key = LogAggregator.quoted(text)
+    timeline?.identify(closed, as: .prefetch(key))
+    count { $0.costs.count(.prefetches, relationship: key) }
+  }
+
+  /// A placeholder for the entity of a table that contains several entities.
+  static let several = ""
+
+  /// Returns the entity in an object ID's URI: `<x-coredata://STORE/Country/p4>`.
+  static func entity(in text: LogBytes) -> String? {
+    guard let path = text.after("x-coredata://")?.after("/") else { return nil }
+    let name = path.bytes.prefix {
+      $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">") && !$0.isWhitespace
+    }
+    return name.isEmpty ? nil : LogBytes(name).string
+  }
+
+  /// Returns the text in the first pair of single or double quotation marks.
+  static func quoted(_ text: LogBytes) -> String? {
+    let (single, double) = (text.index(of: 0x27), text.index(of: 0x22))
+    let first = single.flatMap { single in double.map { min(single, $0) } }
+    guard let start = first ?? single ?? double else { return nil }
+    let rest = LogBytes(text.bytes[(start + 1)...])
+    return rest.index(of: text.bytes[start]).map { LogBytes(rest.bytes[..<$0]).string }
+  }
+}
