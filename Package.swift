@@ -125,7 +125,7 @@ let package = Package(
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
         "LogAnalysis", "RunReports", "WorkbenchShell", "WorkbenchServer", "EngineInterface",
-        "OpenCoreData", "ModelCode", "CReadline", "CSandbox",
+        "OpenCoreData", "SQLiteDriver", "ModelCode", "CReadline", "CSandbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(name: "cdprof", dependencies: ["WorkbenchCommands"]),
@@ -170,8 +170,8 @@ let package = Package(
     .testTarget(
       name: "StoreToolsTests",
       dependencies: [
-        "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "StoreTools", "OpenCoreData",
-        "ModelCode", "SQLiteDriver",
+        "FailingFiles", "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "StoreTools",
+        "OpenCoreData", "ModelCode", "SQLiteDriver",
       ]),
     .testTarget(
       name: "ProfilingTests",

@@ -2,6 +2,7 @@ import Foundation
 import ModelCode
 import OpenCoreData
 import Profiling
+import SQLiteDriver
 import ScenarioLanguage
 import WorkbenchText
 
@@ -44,6 +45,9 @@ struct Failure {
       let error = failure.error as NSError
       let isRequest = error.domain == NSCocoaErrorDomain && error.code == NSCoreDataError
       status = isRequest || Failure.isCorruption(error) ? .badInput : .runFailed
+    case let error as SQLiteError:
+      text = ErrorText.of(error)
+      status = Failure.status(of: error.code) ?? .internalError
     default:
       text = ErrorText.of(error)
       status =
@@ -55,18 +59,31 @@ struct Failure {
   /// Returns whether an error reports a corrupt file: `fileReadCorruptFile`, `SQLITE_CORRUPT`, or
   /// `SQLITE_NOTADB`.
   private static func isCorruption(_ error: NSError) -> Bool {
-    switch error.domain {
-    case NSCocoaErrorDomain:
-      error.code == CocoaError.Code.fileReadCorruptFile.rawValue
-        || isCorruption(code: error.userInfo[NSSQLiteErrorDomain])
-    case NSSQLiteErrorDomain: isCorruption(code: error.code)
-    default: false
-    }
+    error.domain == NSCocoaErrorDomain
+      && error.code == CocoaError.Code.fileReadCorruptFile.rawValue
+      || resultCode(of: error).flatMap(status(of:)) == .badInput
   }
 
-  /// Returns whether a SQLite result code is `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
-  private static func isCorruption(code: Any?) -> Bool {
-    (code as? Int ?? (code as? NSNumber)?.intValue).map { [11, 26].contains($0 & 0xFF) } ?? false
+  /// Returns the SQLite result code of an error, or `nil` if it has none.
+  private static func resultCode(of error: NSError) -> ResultCode? {
+    let code =
+      switch error.domain {
+      case NSSQLiteErrorDomain: error.code
+      case NSCocoaErrorDomain: error.userInfo[NSSQLiteErrorDomain] as? Int
+      default: Int?.none
+      }
+    return code.map { ResultCode(rawValue: Int32(truncatingIfNeeded: $0)) }
+  }
+
+  /// Returns the exit status of a SQLite result code that reports the state of a file or of the
+  /// system, or `nil` for other codes.
+  private static func status(of code: ResultCode) -> ExitStatus? {
+    switch code.primary {
+    case .corrupt, .notADatabase: .badInput
+    case .cantOpen, .permission: .missingFile
+    case .busy, .inputOutput, .full, .readOnly, .outOfMemory: .runFailed
+    default: nil
+    }
   }
 
   /// Returns the exit status of an error.
@@ -75,6 +92,7 @@ struct Failure {
   /// or can't be read are missing; every other error is a failed run.
   private static func status(of error: NSError) -> ExitStatus {
     if isCorruption(error) { return .badInput }
+    if let status = resultCode(of: error).flatMap(status(of:)) { return status }
     guard error.domain == NSCocoaErrorDomain else { return .runFailed }
     switch error.code {
     case NSPersistentStoreInvalidTypeError...NSPersistentStoreIncompatibleSchemaError,

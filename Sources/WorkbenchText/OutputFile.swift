@@ -115,14 +115,7 @@ package enum OutputFile {
   /// - Throws: The errors of `write(_:to:force:)`.
   package static func copyStore(_ store: URL, to url: URL, marks: Bool, force: Bool) throws {
     try checkStore(url, force: force)
-    try naming(url, "written") {
-      let files = FileManager.default
-      let folder = url.deletingLastPathComponent()
-        .appendingPathComponent(".cdprof-\(UUID().uuidString)", isDirectory: true)
-      try files.createDirectory(at: folder, withIntermediateDirectories: false)
-      // A temporary folder that can't be removed is harmless.
-      defer { try? files.removeItem(at: folder) }
-      let copy = folder.appendingPathComponent(url.lastPathComponent)
+    try making(url) { copy in
       try StoreFile.copy(from: store, to: copy)
       if marks {
         // Otherwise, a first page in the WAL would replace the marked one.
@@ -130,6 +123,25 @@ package enum OutputFile {
         try OutputMark.mark(store: copy)
       }
       try StoreFile.move(from: copy, to: url)
+    }
+  }
+
+  /// Calls a closure that makes a file in a temporary folder on the same volume, and puts it in its
+  /// place.
+  ///
+  /// - Parameters:
+  ///   - url: The file's place.
+  ///   - body: Gets the URL to make it at.
+  /// - Throws: The errors of `naming(_:_:_:)`.
+  package static func making<Result>(_ url: URL, _ body: (URL) throws -> Result) throws -> Result {
+    try naming(url, "written") {
+      let files = FileManager.default
+      let folder = url.deletingLastPathComponent()
+        .appendingPathComponent(".cdprof-\(UUID().uuidString)", isDirectory: true)
+      try files.createDirectory(at: folder, withIntermediateDirectories: false)
+      // A temporary folder that can't be removed is harmless.
+      defer { try? files.removeItem(at: folder) }
+      return try body(folder.appendingPathComponent(url.lastPathComponent))
     }
   }
 
@@ -144,13 +156,30 @@ package enum OutputFile {
       ])
   }
 
-  /// Calls a closure that accesses a file, and adds the file's name to an error of the file system.
+  /// Calls a closure that accesses a file, and adds the file's name to an error of the file system or
+  /// of SQLite.
+  ///
+  /// - Throws: The error, with its domain and code; `fileWriteUnknown` or `fileWriteOutOfSpace` for an
+  ///   error of SQLite.
   package static func naming<Result>(
     _ url: URL, _ action: String, _ body: () throws -> Result
   ) throws -> Result {
     do {
       return try body()
     } catch {
+      func named(_ domain: String, _ code: Int, _ reason: String) -> NSError {
+        NSError(
+          domain: domain, code: code,
+          userInfo: [
+            NSLocalizedDescriptionKey: "\(url.relativePath) can't be \(action): \(reason)",
+            NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error,
+          ])
+      }
+      func failed(_ code: ResultCode, _ reason: String) -> NSError {
+        let known = code.isOutOfSpace ? CocoaError.fileWriteOutOfSpace : .fileWriteUnknown
+        return named(NSCocoaErrorDomain, known.rawValue, reason)
+      }
+      if let error = error as? SQLiteError { throw failed(error.code, error.message) }
       guard error is CocoaError || error is POSIXError || type(of: error) is AnyClass else {
         throw error
       }
@@ -158,13 +187,10 @@ package enum OutputFile {
       if let code = FileErrorText.errno(of: error) {
         throw OutputFile.error(code, url.relativePath, action)
       }
-      throw NSError(
-        domain: error.domain, code: error.code,
-        userInfo: [
-          NSLocalizedDescriptionKey:
-            "\(url.relativePath) can't be \(action): \(ErrorText.of(error))",
-          NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error,
-        ])
+      if let code = error.userInfo[NSSQLiteErrorDomain] as? Int {
+        throw failed(ResultCode(rawValue: Int32(truncatingIfNeeded: code)), ErrorText.of(error))
+      }
+      throw named(error.domain, error.code, ErrorText.of(error))
     }
   }
 }

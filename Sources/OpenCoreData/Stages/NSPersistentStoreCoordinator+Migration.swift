@@ -243,7 +243,7 @@ extension NSError {
   /// once.
   private static func neededSpace(_ url: URL) -> String {
     let database = ["", "-wal"].compactMap { FileStamp(path: url.path + $0)?.size }.reduce(0, +)
-    let external = ExternalStorage(storeURL: url).files().values.reduce(0, +)
+    let external = (try? ExternalStorage(storeURL: url).files())?.values.reduce(0, +) ?? 0
     let bytes = 2 * Double(database) + Double(external)
     return "\((bytes / 100_000).rounded(.up) / 10) MB"
   }

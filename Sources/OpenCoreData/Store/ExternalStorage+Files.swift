@@ -10,21 +10,29 @@ extension ExternalStorage {
   /// Returns the sizes in bytes of all regular files by name, excluding those that operating
   /// systems add.
   ///
-  /// Empty if there's no folder.
-  package func files() -> [String: Int] {
-    guard let folder = try? openFolder() else { return [:] }
-    defer { close(folder) }
-    var sizes: [String: Int] = [:]
-    for name in (try? FileDescriptors.names(in: folder)) ?? [] where !name.hasPrefix(".") {
-      if let size = FileDescriptors.regularSize(of: name, in: folder) {
-        sizes[name] = Int(clamping: size)
+  /// Empty if there's no folder, or a link instead of it.
+  /// - Throws: An `NSError` if the folder can't be read.
+  package func files() throws -> [String: Int] {
+    do {
+      guard let folder = try openExistingFolder() else { return [:] }
+      defer { close(folder) }
+      var sizes: [String: Int] = [:]
+      for name in try FileDescriptors.names(in: folder) where !name.hasPrefix(".") {
+        if let size = FileDescriptors.regularSize(of: name, in: folder) {
+          sizes[name] = Int(clamping: size)
+        }
       }
+      return sizes
+    } catch {
+      if [ELOOP, ENOTDIR].contains(error.number) { return [:] }
+      throw NSError.file(folder.path, "read", error.number)
     }
-    return sizes
   }
 
   /// Returns the names of all regular files, excluding those that operating systems add.
-  package func fileNames() -> Set<String> { Set(files().keys) }
+  ///
+  /// - Throws: An `NSError` if the folder can't be read.
+  package func fileNames() throws -> Set<String> { try Set(files().keys) }
 
   /// Returns the names of all regular files, excluding hidden ones; empty if there's no folder.
   ///

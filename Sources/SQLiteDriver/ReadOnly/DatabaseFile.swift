@@ -65,6 +65,24 @@ final class DatabaseFile {
   }
 }
 
+extension StoreFileInspection {
+  /// Reads the database file and the WAL, to check that the file system can.
+  ///
+  /// **Cost:** a read for each mebibyte.
+  /// - Throws: `SQLITE_CANTOPEN` or `SQLITE_IOERR` if it can't.
+  package func readFiles() throws(SQLiteError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 1)
+    defer { buffer.deallocate() }
+    for path in log == nil ? [path] : [path, path + "-wal"] {
+      let file = try DatabaseFile(path: path)
+      var offset: Int64 = 0
+      while case let count = try file.read(into: buffer, at: offset), count > 0 {
+        offset += Int64(count)
+      }
+    }
+  }
+}
+
 /// The first 100 bytes of a database file.
 ///
 /// See <https://www.sqlite.org/fileformat.html#the_database_header>.

@@ -31,10 +31,21 @@ package enum StoreDoctor {
   /// Checks a store and returns a report.
   ///
   /// **Cost:** reads the whole file once for SQLite's integrity check, and each table several
-  /// times.
+  /// times; twice as much if the file is corrupt.
   ///
-  /// - Throws: An `InvalidInputError` if the file doesn't exist or isn't a Core Data store.
+  /// - Throws: An `InvalidInputError` if the file doesn't exist, can't be read, or isn't a Core Data
+  ///   store.
   package static func examine(_ url: URL) throws -> DoctorReport {
+    do {
+      return try Corruption.confirming(url, by: { IntegrityCheck.isCorrupt($0.findings) }) {
+        try report(on: url)
+      }
+    } catch let error as SQLiteError {
+      throw InvalidInputError(error, path: url.relativePath)
+    }
+  }
+
+  private static func report(on url: URL) throws -> DoctorReport {
     var findings: [DoctorFinding] = []
     if let problem = StoreFileProblem.examine(path: url.relativePath) {
       switch problem {
@@ -53,7 +64,7 @@ package enum StoreDoctor {
       try InvalidInputError.checkTables(tables, path: url.relativePath)
       return try examine(url, connection, tables)
     } catch let error as SQLiteError {
-      guard error.isCorruption else { throw InvalidInputError(error, path: url.relativePath) }
+      guard error.isCorruption else { throw error }
       findings.append(IntegrityCheck.finding([error.message]))
       return DoctorReport(url: url, isInferred: false, findings: findings)
     }
@@ -91,13 +102,6 @@ package enum StoreDoctor {
       }
     }
     return DoctorReport(url: url, isInferred: anatomy.source.isInferred, findings: findings)
-  }
-}
-
-extension SQLiteError {
-  /// Whether the file is corrupt.
-  var isCorruption: Bool {
-    code.primary == .corrupt || code.primary == .notADatabase
   }
 }
 

@@ -35,7 +35,8 @@ package struct StoreInspection: Sendable {
   package var unmappableRows: [UnmappableRows]
   package var indexes: [InspectedIndex]
   package var files: InspectedFiles
-  /// The space of tables and indexes, largest first, or `nil` if SQLite was built without `dbstat`.
+  /// The space of tables and indexes, largest first, or `nil` if SQLite was built without `dbstat`, or
+  /// the file is corrupt.
   package var spaces: [InspectedSpace]?
   package var externalFiles: InspectedExternalFiles
   /// The persistent history, or `nil` if the store doesn't track it.
@@ -115,8 +116,10 @@ package struct InspectedExternalFiles: Sendable, Equatable, Encodable {
   package var bytes: Int
 
   /// Reads the store's external data folder, if it exists.
-  init(of store: URL) {
-    let files = ExternalStorage(storeURL: store).files()
+  ///
+  /// - Throws: An `NSError` if it can't be read.
+  init(of store: URL) throws {
+    let files = try ExternalStorage(storeURL: store).files()
     count = files.count
     bytes = files.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
   }
@@ -220,15 +223,16 @@ package struct InspectedSpace: Sendable, Equatable, Encodable {
   /// The number of unused bytes in the pages.
   package var unused: Int
 
-  /// Returns the space of all tables and indexes, largest first, or `nil` if SQLite was built
-  /// without `dbstat`.
+  /// Returns the space of all tables and indexes, largest first.
   ///
   /// **Cost:** reads every page.
-  static func all(on connection: Connection) -> [InspectedSpace]? {
-    let rows = try? connection.values(
+  /// - Throws: A `SQLiteError` if SQLite was built without `dbstat`, or the file can't be read or is
+  ///   corrupt.
+  static func all(on connection: Connection) throws(SQLiteError) -> [InspectedSpace] {
+    let rows = try connection.values(
       "SELECT name, pgsize, pageno, unused FROM dbstat WHERE aggregate = 1 "
         + "ORDER BY pgsize DESC, name")
-    return rows?.compactMap { row in
+    return rows.compactMap { row in
       guard case .text(let name) = row[0], case .integer(let bytes) = row[1],
         case .integer(let pages) = row[2], case .integer(let unused) = row[3]
       else { return nil }

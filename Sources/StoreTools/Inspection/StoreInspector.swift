@@ -18,9 +18,11 @@ package struct StoreInspector {
   package static func inspect(_ url: URL) throws -> StoreInspection {
     try InvalidInputError.check(url)
     do {
-      let connection = try Connection(path: url.path, access: .inspecting)
-      defer { connection.close() }
-      return try StoreInspector(url: url, connection: connection).inspection()
+      return try Corruption.confirming(url) {
+        let connection = try Connection(path: url.path, access: .inspecting)
+        defer { connection.close() }
+        return try StoreInspector(url: url, connection: connection).inspection()
+      }
     } catch let error as SQLiteError {
       throw InvalidInputError(error, path: url.relativePath)
     }
@@ -30,12 +32,12 @@ package struct StoreInspector {
     let schema = try InspectedSchema(reading: connection)
     let source = try StoreModel.ofStore(at: url)
     let metadata = try InspectedMetadata(reading: connection, path: url.relativePath)
-    let mapping = try? SQLModel(model: source.model, connection: connection)
-    let spreads = mapping.map { SpreadReader(mapping: $0, connection: connection) }
-    let entities = ModelEntities(
-      model: source.model, own: try schema.ownRows(mapping, on: connection), schema: schema,
+    let mapping = try mapping(of: source.model)
+    let spreads = mapping.map { SpreadReader(url: url, mapping: $0, connection: connection) }
+    let entities = try ModelEntities(
+      model: source.model, own: schema.ownRows(mapping, on: connection), schema: schema,
       isInferred: source.isInferred, spreads: spreads
-    ).entities
+    ).all()
     return StoreInspection(
       url: url, modelSource: source.isInferred ? .schema : .cache,
       modelProblem: source.problem,
@@ -43,10 +45,22 @@ package struct StoreInspector {
       modelIdentifiers: metadata.modelIdentifiers, hasOwnDigests: metadata.hasOwnDigests,
       entities: entities, unmappableRows: try unmappableRows(mapping), indexes: schema.indexes,
       files: try files(),
-      spaces: InspectedSpace.all(on: connection), externalFiles: InspectedExternalFiles(of: url),
+      spaces: try Corruption.tolerating(url) { try InspectedSpace.all(on: connection) },
+      externalFiles: try InspectedExternalFiles(of: url),
       history: try InspectedHistory(reading: connection, tables: schema.tables.keys),
       metadata: metadata.own,
       digests: InspectedDigest.all(source.isInferred ? nil : source.model, metadata.hashes))
+  }
+
+  /// Returns the mapping of a model, or `nil` if it doesn't match the tables.
+  private func mapping(of model: NSManagedObjectModel) throws -> SQLModel? {
+    do {
+      return try Corruption.tolerating(url) { try SQLModel(model: model, connection: connection) }
+    } catch let error as SQLiteError {
+      throw error
+    } catch {
+      return nil
+    }
   }
 
   private func unmappableRows(_ mapping: SQLModel?) throws(SQLiteError) -> [UnmappableRows] {
@@ -84,11 +98,14 @@ struct ModelEntities {
   /// The reader for numbers of destinations, or `nil` if the model doesn't match the tables.
   let spreads: SpreadReader?
 
-  /// The entities, depth first and in alphabetical order.
-  var entities: [InspectedEntity] {
+  /// Returns the entities, depth first and in alphabetical order.
+  ///
+  /// **Cost:** two SELECTs for each relationship.
+  /// - Throws: A `SQLiteError` if the file can't be read.
+  func all() throws -> [InspectedEntity] {
     let ownRows = Dictionary(own.map { ($0.name, $0.count) }, uniquingKeysWith: +)
     let totals = EntityCount.totals(own, in: model)
-    return model.entityTree.map { depth, entity in
+    return try model.entityTree.map { depth, entity in
       let name = entity.name ?? ""
       return InspectedEntity(
         name: name, depth: depth, count: totals[name] ?? 0, ownCount: ownRows[name] ?? 0,
@@ -98,10 +115,10 @@ struct ModelEntities {
           ?? schema.table(ofRoot: entity.root.name ?? ""),
         className: isInferred ? nil : entity.managedObjectClassName,
         attributes: own(entity, NSAttributeDescription.self).map(InspectedAttribute.init),
-        relationships: own(entity, NSRelationshipDescription.self)
+        relationships: try own(entity, NSRelationshipDescription.self)
           .map { relationship in
             InspectedRelationship(
-              relationship, spread: try? spreads?.spread(of: relationship.name, in: name))
+              relationship, spread: try spreads?.spread(of: relationship.name, in: name))
           })
     }
   }
@@ -141,13 +158,22 @@ extension InspectedRelationship {
 
 /// Counts the destinations of relationships.
 struct SpreadReader {
+  let url: URL
   let mapping: SQLModel
   let connection: Connection
 
-  /// Returns the numbers of destinations of an entity's relationship, or `nil` if it isn't stored.
+  /// Returns the numbers of destinations of an entity's relationship, or `nil` if it isn't stored, or
+  /// the file is corrupt.
   ///
   /// **Cost:** one SELECT over the keys, and a COUNT of the owners.
+  /// - Throws: A `SQLiteError` if the file can't be read.
   func spread(of name: String, in entityName: String) throws -> InspectedSpread? {
+    try Corruption.tolerating(url) { try counted(name, in: entityName) }
+  }
+
+  private func counted(
+    _ name: String, in entityName: String
+  ) throws(SQLiteError) -> InspectedSpread? {
     guard let entity = mapping.entity(named: entityName) else { return nil }
     let owners = try numbers(
       "SELECT COUNT(*) FROM \(quoted(entity.table)) WHERE Z_ENT IN \(list(entity))")
@@ -182,7 +208,7 @@ struct SpreadReader {
 
   private func quoted(_ name: String) -> String { SQLNames.quoted(name) }
 
-  private func numbers(_ select: String) throws -> [Int] {
+  private func numbers(_ select: String) throws(SQLiteError) -> [Int] {
     (try connection.values(select).first ?? []).map { value in
       if case .integer(let number) = value { Int(clamping: number) } else { 0 }
     }

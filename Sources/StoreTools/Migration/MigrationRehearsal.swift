@@ -155,20 +155,32 @@ package struct MigrationRehearsal {
       doctor = report
       hasNewFindings = Self.hasNew(report.findings, since: former)
     }
-    if let destination = options.destination {
-      // Not moved: the folders can be on different volumes.
-      try copyFiles(from: copy, to: destination)
-    }
     if isDatabase, options.factors?.isEmpty != true {
       growth = try MigrationGrowth.rehearse(
         store, route.steps, seconds: seconds, factors: options.factors,
         progress: options.progress)
     }
     addWarnings()
+    // Last, so that nothing is left behind if something else fails.
+    if let destination = options.destination { try place(copy, at: destination) }
   }
 
   /// Whether the store is a SQLite database, and not a document.
   private var isDatabase: Bool { route.type == .sqlite }
+
+  /// Copies a file, which appears at the destination when it's complete.
+  ///
+  /// It's copied to that volume first, which can be another one.
+  private func place(_ source: URL, at destination: URL) throws {
+    try OutputFile.making(destination) { copy in
+      try copyFiles(from: source, to: copy)
+      if isDatabase {
+        try StoreFile.place(copy, at: destination)
+      } else {
+        try FileManager.default.moveItem(at: copy, to: destination)
+      }
+    }
+  }
 
   private func copyFiles(from source: URL, to destination: URL) throws {
     if isDatabase {

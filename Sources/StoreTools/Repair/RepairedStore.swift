@@ -155,9 +155,10 @@ struct RepairedStore {
   /// - Parameters:
   ///   - source: The corrupt store's file.
   ///   - target: The new store's file.
-  /// - Throws: The `NSError` of `StoreFile.copyExternalFiles`; a `SQLiteError`.
+  /// - Throws: An `NSError` if the folder of the files can't be read, or that of
+  ///   `StoreFile.copyExternalFiles`; a `SQLiteError`.
   mutating func copyFiles(from source: URL, to target: URL) throws {
-    let present = ExternalStorage(storeURL: source).fileNames()
+    let present = try ExternalStorage(storeURL: source).fileNames()
     var (owned, missing): (Set<String>, Set<String>) = ([], [])
     for (entity, column) in store.columns {
       guard let attribute = column.property as? NSAttributeDescription,

@@ -37,12 +37,7 @@ package enum StoreRepair {
         nextStep: "specify the store's model with --model")
     }
     try check(damaged, model, url)
-    let folder = destination.deletingLastPathComponent()
-      .appendingPathComponent(".cdprof-repair-\(UUID().uuidString)", isDirectory: true)
-    return try OutputFile.naming(destination, "written") {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-      defer { try? FileManager.default.removeItem(at: folder) }
-      let file = folder.appendingPathComponent(destination.lastPathComponent)
+    return try OutputFile.making(destination) { file in
       var report = try write(&damaged, from: url, model, to: file)
       guard !inspection.isStale else {
         throw InvalidInputError(

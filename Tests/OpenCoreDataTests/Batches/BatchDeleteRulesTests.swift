@@ -147,11 +147,11 @@ struct BatchDeleteRulesTests {
       _ = context.make("Note", ["name": "n", "node": child])
       _ = context.make("Node", ["name": "C", "image": image, "partner": parent])
       try context.save()
-      #expect(files.fileNames().count == 3)
+      #expect(try files.fileNames().count == 3)
       let token = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
       // C's `partner` is A, so deleting A nullifies it.
       _ = try delete("A", in: context)
-      #expect(files.fileNames().count == 1)
+      #expect(try files.fileNames().count == 1)
       let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
       request.resultType = .transactionsAndChanges
       let result = try context.execute(request) as? NSPersistentHistoryResult
@@ -187,7 +187,7 @@ struct BatchDeleteRulesTests {
     }
     #expect(try names(stack, "ZNODE") == "AB")
     #expect(try names(stack, "ZNOTE") == "n")
-    #expect(files.fileNames().count == 1)
+    #expect(try files.fileNames().count == 1)
   }
 
   @Test("A chain of 2,000 objects is deleted completely")

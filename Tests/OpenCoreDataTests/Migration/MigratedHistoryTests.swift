@@ -154,13 +154,13 @@ struct MigratedHistoryTests {
     let other = try #require(writing.persistentStoreCoordinator)
     for store in other.persistentStores { try other.remove(store) }
     let files = ExternalStorage(storeURL: store.url)
-    #expect(files.fileNames().count == 3)
+    #expect(try files.fileNames().count == 3)
     #expect(try values("photograph", model("photograph")) == [large, large, large])
-    #expect(files.fileNames().count == 3)
+    #expect(try files.fileNames().count == 3)
     #expect(
       thrownError { try store.migrate(to: model("photo", isExternal: false)) }?.code
         == NSMigrationMissingMappingModelError)
     try store.migrate(to: model(nil))
-    #expect(files.fileNames() == [])
+    #expect(try files.fileNames() == [])
   }
 }

@@ -77,7 +77,7 @@ struct MigrationConditionsTests {
     try #require(FailingFiles.isAvailable)
     let bed = try Bed(scenario)
     let size = try Data(contentsOf: bed.store).count
-    let external = ExternalStorage(storeURL: bed.store).files().values.reduce(0, +)
+    let external = try ExternalStorage(storeURL: bed.store).files().values.reduce(0, +)
     #expect(external > 600_000)
     let needed = (Double(2 * size + external) / 100_000).rounded(.up) / 10
     let writes = try Bed(scenario).writes()

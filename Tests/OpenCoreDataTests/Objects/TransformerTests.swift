@@ -249,7 +249,7 @@ struct TransformerTests {
       #expect(!mood.hasChanges)
     }
     let storage = ExternalStorage(storeURL: stack.storeURL)
-    #expect(storage.fileNames().count == (kind == .sqlite && count > 6 ? 1 : 0))
+    #expect(try storage.fileNames().count == (kind == .sqlite && count > 6 ? 1 : 0))
     let context = try stack.context()
     try context.performAndWait {
       let mood = try #require(try context.all("Mood").first)
@@ -264,7 +264,7 @@ struct TransformerTests {
     let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
     defer { connection.close() }
     #expect(try connection.values("SELECT length(ZOUTSIDE) FROM ZMOOD") == [[.integer(19)]])
-    #expect(storage.fileNames().isEmpty)
+    #expect(try storage.fileNames().isEmpty)
   }
 
   /// An entity with transformable attributes that have default values.

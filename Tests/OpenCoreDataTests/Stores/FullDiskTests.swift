@@ -119,6 +119,6 @@ struct FullDiskTests {
     #expect(throws: NSError.self) { try StoreFile.move(from: source, to: stack.storeURL) }
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: stack.folder.path).sorted() == before)
-    #expect(ExternalStorage(storeURL: stack.storeURL).fileNames() == [file.name])
+    #expect(try ExternalStorage(storeURL: stack.storeURL).fileNames() == [file.name])
   }
 }

@@ -166,7 +166,7 @@ struct HostileStoreTests {
       default: mkdir(path, 0o700)
       }
     }
-    #expect(storage.files().isEmpty)
+    #expect(try storage.files().isEmpty)
     let error = #expect(throws: NSError.self) { try storage.read(file) }
     #expect(error?.code == NSManagedObjectReferentialIntegrityError)
     let copy = other.folder.appendingPathComponent("Copy.sqlite")
@@ -177,7 +177,7 @@ struct HostileStoreTests {
     } else {
       try StoreFile.copy(from: stack.storeURL, to: copy)
     }
-    #expect(ExternalStorage(storeURL: copy).files().isEmpty)
+    #expect(try ExternalStorage(storeURL: copy).files().isEmpty)
     storage.remove(named: [file.name])
     #expect(try files.contentsOfDirectory(atPath: outside.path) == [file.name])
     #expect(try Data(contentsOf: outside.appendingPathComponent(file.name)) == secret)

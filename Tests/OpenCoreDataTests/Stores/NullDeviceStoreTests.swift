@@ -196,7 +196,7 @@ struct NullDeviceStoreTests {
       _ = first.make("Photo", ["name": "b", "data": Data([1])])
       try first.save()
     }
-    #expect(ExternalStorage(storeURL: stack.storeURL).fileNames().count == 1)
+    #expect(try ExternalStorage(storeURL: stack.storeURL).fileNames().count == 1)
     let coordinator = try #require(first.persistentStoreCoordinator)
     let file = try #require(coordinator.persistentStores.first)
     let memory = try coordinator.migratePersistentStore(file, to: Self.url, type: .sqlite)

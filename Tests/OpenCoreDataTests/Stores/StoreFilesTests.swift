@@ -288,7 +288,7 @@ struct StoreFilesTests {
     #expect(coordinator.persistentStores == [moved])
     #expect(moved.identifier == store.identifier)
     #expect(moved.url == target)
-    #expect(ExternalStorage(storeURL: target).fileNames() == [file.name])
+    #expect(try ExternalStorage(storeURL: target).fileNames() == [file.name])
     #expect(try names(in: context) == ["one"])
     #expect(try names(in: stack.coldContext()) == ["one"], "the old file is kept")
     #expect(throws: NSError.self, "a path that can't be written to") {

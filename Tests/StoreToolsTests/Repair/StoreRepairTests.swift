@@ -165,7 +165,7 @@ struct StoreRepairTests {
     #expect(try FolderState(store.folder.url) == before)
     #expect(report.missingFiles == [names[1]] && report.orphanedFiles == ["orphan\u{1B}[31m"])
     #expect(!report.isComplete && report.remaining == [])
-    #expect(ExternalStorage(storeURL: out).fileNames() == [names[0]])
+    #expect(try ExternalStorage(storeURL: out).fileNames() == [names[0]])
     let text = RepairText.lines(report).joined(separator: "\n")
     #expect(text.contains(names[1]) && text.contains("orphan") && !text.contains("\u{1B}"))
   }

@@ -90,7 +90,7 @@ enum IntegrityCheck {
   ///
   /// - Throws: A `SQLiteError` if the file can't be read: it's locked, memory or file operations
   ///   fail, or the check is interrupted. **Cost:** reads the whole file.
-  static func findings(on connection: Connection) throws -> [DoctorFinding] {
+  static func findings(on connection: Connection) throws(SQLiteError) -> [DoctorFinding] {
     let lines: [String]
     do {
       // Core Data doesn't write CHECK constraints, and those of others can perform arbitrary
@@ -100,9 +100,8 @@ enum IntegrityCheck {
         if case .text(let line)? = row.first, line != "ok" { line } else { nil }
       }
     } catch {
-      if error.isCorruption { return [finding([error.message])] }
-      guard [.error, .tooBig].contains(error.code.primary) else { throw error }
-      return [incomplete(error)]
+      guard error.isOfContent else { throw error }
+      return [error.isCorruption ? finding([error.message]) : incomplete(error)]
     }
     return lines.isEmpty ? [] : [finding(lines)]
   }
@@ -201,7 +200,7 @@ enum ModelCheck {
 struct ExternalFileRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let storage = ExternalStorage(storeURL: store.url)
-    let present = storage.fileNames()
+    let present = try storage.fileNames()
     var (owned, findings) = (Set<String>(), [DoctorFinding]())
     for (entity, column) in store.columns {
       guard let attribute = column.property as? NSAttributeDescription,

@@ -1,0 +1,53 @@
+import Foundation
+import SQLiteDriver
+
+/// The difference between a corrupt file and one that can't be read.
+///
+/// To SQLite, a page that the file system can't read is corrupt, too; see `SQLITE_IOERR_CORRUPTFS`.
+/// So if it reports that a file is corrupt, the file is read, and SQLite is asked again.
+enum Corruption {
+  /// Returns the result of a closure, which is called again if the file seems to be corrupt.
+  ///
+  /// - Parameters:
+  ///   - url: The store.
+  ///   - isReported: Returns whether a result reports that the file is corrupt.
+  /// - Throws: A `SQLiteError` if a file can't be read, or the error of the closure.
+  static func confirming<Result>(
+    _ url: URL, by isReported: (Result) -> Bool = { _ in false }, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      let result = try body()
+      guard isReported(result) else { return result }
+    } catch let error as SQLiteError where error.isCorruption {
+    }
+    try StoreFileInspection(path: url.path).readFiles()
+    return try body()
+  }
+
+  /// Returns the result of a closure that reads a store, or `nil` if the cause of its error is what
+  /// the store contains.
+  ///
+  /// - Throws: A `SQLiteError` if the file can't be read.
+  static func tolerating<Result>(
+    _ url: URL, _ body: () throws -> Result?
+  ) throws -> Result? {
+    do {
+      return try confirming(url, body)
+    } catch let error as SQLiteError where error.isOfContent {
+      return nil
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Whether the file is corrupt.
+  var isCorruption: Bool {
+    code.primary == .corrupt || code.primary == .notADatabase
+  }
+
+  /// Whether the cause is what the file contains, as opposed to a file that can't be read, is
+  /// locked, or takes too much memory.
+  var isOfContent: Bool {
+    isCorruption || code.primary == .error || code.primary == .tooBig
+  }
+}
