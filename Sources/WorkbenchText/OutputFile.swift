@@ -156,11 +156,11 @@ package enum OutputFile {
       ])
   }
 
-  /// Calls a closure that accesses a file, and adds the file's name to an error of the file system or
-  /// of SQLite.
+  /// Calls a closure that accesses a file, and adds the file's name to an error of the file system
+  /// or of SQLite.
   ///
-  /// - Throws: The error, with its domain and code; `fileWriteUnknown` or `fileWriteOutOfSpace` for an
-  ///   error of SQLite.
+  /// - Throws: The error, with its domain and code; `fileWriteUnknown` or `fileWriteOutOfSpace` for
+  ///   an error of SQLite.
   package static func naming<Result>(
     _ url: URL, _ action: String, _ body: () throws -> Result
   ) throws -> Result {

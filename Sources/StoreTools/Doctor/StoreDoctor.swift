@@ -33,8 +33,8 @@ package enum StoreDoctor {
   /// **Cost:** reads the whole file once for SQLite's integrity check, and each table several
   /// times; twice as much if the file is corrupt.
   ///
-  /// - Throws: An `InvalidInputError` if the file doesn't exist, can't be read, or isn't a Core Data
-  ///   store.
+  /// - Throws: An `InvalidInputError` if the file doesn't exist, can't be read, or isn't a Core
+  ///   Data store.
   package static func examine(_ url: URL) throws -> DoctorReport {
     do {
       return try Corruption.confirming(url, by: { IntegrityCheck.isCorrupt($0.findings) }) {

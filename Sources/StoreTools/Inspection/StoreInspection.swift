@@ -35,8 +35,8 @@ package struct StoreInspection: Sendable {
   package var unmappableRows: [UnmappableRows]
   package var indexes: [InspectedIndex]
   package var files: InspectedFiles
-  /// The space of tables and indexes, largest first, or `nil` if SQLite was built without `dbstat`, or
-  /// the file is corrupt.
+  /// The space of tables and indexes, largest first, or `nil` if SQLite was built without `dbstat`,
+  /// or the file is corrupt.
   package var spaces: [InspectedSpace]?
   package var externalFiles: InspectedExternalFiles
   /// The persistent history, or `nil` if the store doesn't track it.
@@ -226,8 +226,8 @@ package struct InspectedSpace: Sendable, Equatable, Encodable {
   /// Returns the space of all tables and indexes, largest first.
   ///
   /// **Cost:** reads every page.
-  /// - Throws: A `SQLiteError` if SQLite was built without `dbstat`, or the file can't be read or is
-  ///   corrupt.
+  /// - Throws: A `SQLiteError` if SQLite was built without `dbstat`, or the file can't be read or
+  ///   is corrupt.
   static func all(on connection: Connection) throws(SQLiteError) -> [InspectedSpace] {
     let rows = try connection.values(
       "SELECT name, pgsize, pageno, unused FROM dbstat WHERE aggregate = 1 "

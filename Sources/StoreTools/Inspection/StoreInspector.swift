@@ -162,8 +162,8 @@ struct SpreadReader {
   let mapping: SQLModel
   let connection: Connection
 
-  /// Returns the numbers of destinations of an entity's relationship, or `nil` if it isn't stored, or
-  /// the file is corrupt.
+  /// Returns the numbers of destinations of an entity's relationship, or `nil` if it isn't stored,
+  /// or the file is corrupt.
   ///
   /// **Cost:** one SELECT over the keys, and a COUNT of the owners.
   /// - Throws: A `SQLiteError` if the file can't be read.

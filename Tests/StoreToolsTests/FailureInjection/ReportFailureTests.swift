@@ -31,7 +31,7 @@ struct ReportFailureTests {
     ]
   }
 
-  /// No part is missing because it can't be read, and a page that can't be read isn't a corrupt one.
+  /// No part is missing because it can't be read, and a page that can't be read isn't corrupt.
   @Test(arguments: Work.all, [FailingFiles.Cause.inputOutput, .statement, .memory])
   func reportsAreWholeOrFail(work: Work, cause: FailingFiles.Cause) throws {
     let store = try OfficeStore()
