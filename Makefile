@@ -90,7 +90,7 @@ corrupt: prepare
 # 200,000 allocations, of which START=1 to 20 is the first. STEP=1 fails each one, which takes hours.
 faults: prepare
 	CDPROF_FAULTS=$(if $(LONG),all,12) CDPROF_ALLOCATIONS=$(or $(START),1),$(or $(STEP),20) swift test --disable-xctest $(SWIFT_FLAGS) \
-	  --filter 'MigrationFailureTests|SaveFailureTests|SeveralStoresFailureTests|StoreFileFailureTests|CommandFailureTests|FailingFilesTests|PowerLossTests'
+	  --filter 'MigrationFailureTests|SaveFailureTests|SeveralStoresFailureTests|StoreFileFailureTests|CommandFailureTests|ReportFailureTests|FailingFilesTests|PowerLossTests'
 
 exports: prepare
 	CDPROF_EXPORTS=1 swift test --disable-xctest $(SWIFT_FLAGS) --filter ExportCommandTests

@@ -97,9 +97,9 @@ extension LogAggregator {
 
   /// Returns the text in the first pair of single or double quotation marks.
   static func quoted(_ text: LogBytes) -> String? {
-    let (single, double) = (text.index(of: 0x27), text.index(of: 0x22))
-    let first = single.flatMap { single in double.map { min(single, $0) } }
-    guard let start = first ?? single ?? double else { return nil }
+    let start = min(
+      text.index(of: UInt8(ascii: "'")) ?? .max, text.index(of: UInt8(ascii: "\"")) ?? .max)
+    guard start < .max else { return nil }
     let rest = LogBytes(text.bytes[(start + 1)...])
     return rest.index(of: text.bytes[start]).map { LogBytes(rest.bytes[..<$0]).string }
   }

@@ -101,7 +101,7 @@ struct Failure {
       NSCoreDataError:
       return .badInput
     case CocoaError.Code.fileReadNoSuchFile.rawValue, CocoaError.Code.fileNoSuchFile.rawValue,
-      CocoaError.Code.fileReadNoPermission.rawValue:
+      CocoaError.Code.fileReadNoPermission.rawValue, CocoaError.Code.fileReadUnknown.rawValue:
       return .missingFile
     case CocoaError.Code.fileReadCorruptFile.rawValue:
       return .badInput

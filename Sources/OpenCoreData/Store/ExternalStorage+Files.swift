@@ -11,40 +11,40 @@ extension ExternalStorage {
   /// systems add.
   ///
   /// Empty if there's no folder, or a link instead of it.
-  /// - Throws: An `NSError` if the folder can't be read.
+  /// - Throws: 257 or 256 if the folder can't be read.
   package func files() throws -> [String: Int] {
     do {
-      guard let folder = try openExistingFolder() else { return [:] }
-      defer { close(folder) }
-      var sizes: [String: Int] = [:]
-      for name in try FileDescriptors.names(in: folder) where !name.hasPrefix(".") {
-        if let size = FileDescriptors.regularSize(of: name, in: folder) {
-          sizes[name] = Int(clamping: size)
-        }
-      }
-      return sizes
+      return try sizes()
     } catch {
       if [ELOOP, ENOTDIR].contains(error.number) { return [:] }
-      throw NSError.file(folder.path, "read", error.number)
+      let isDenied = error.number == EACCES || error.number == EPERM
+      throw NSError.coreData(
+        (isDenied ? CocoaError.fileReadNoPermission : .fileReadUnknown).rawValue,
+        "\(folder.path) can't be read: \(FileErrorText.words(error.number)).",
+        [NSFilePathErrorKey: folder.path])
     }
   }
 
   /// Returns the names of all regular files, excluding those that operating systems add.
   ///
-  /// - Throws: An `NSError` if the folder can't be read.
+  /// - Throws: 257 or 256 if the folder can't be read.
   package func fileNames() throws -> Set<String> { try Set(files().keys) }
 
   /// Returns the names of all regular files, excluding hidden ones; empty if there's no folder.
   ///
   /// - Throws: `FileProblem` if the folder can't be listed.
-  func listedNames() throws(FileProblem) -> Set<String> {
-    guard let folder = try openExistingFolder() else { return [] }
+  func listedNames() throws(FileProblem) -> Set<String> { try Set(sizes().keys) }
+
+  private func sizes() throws(FileProblem) -> [String: Int] {
+    guard let folder = try openExistingFolder() else { return [:] }
     defer { close(folder) }
-    let names = try FileDescriptors.names(in: folder)
-    return Set(
-      names.filter {
-        !$0.hasPrefix(".") && FileDescriptors.regularSize(of: $0, in: folder) != nil
-      })
+    var sizes: [String: Int] = [:]
+    for name in try FileDescriptors.names(in: folder) where !name.hasPrefix(".") {
+      if let size = FileDescriptors.regularSize(of: name, in: folder) {
+        sizes[name] = Int(clamping: size)
+      }
+    }
+    return sizes
   }
 
   /// Returns the value in a file.

@@ -11,31 +11,20 @@ enum Corruption {
   /// - Parameters:
   ///   - url: The store.
   ///   - isReported: Returns whether a result reports that the file is corrupt.
+  ///   - body: Gets whether it's called again.
   /// - Throws: A `SQLiteError` if a file can't be read, or the error of the closure.
   static func confirming<Result>(
-    _ url: URL, by isReported: (Result) -> Bool = { _ in false }, _ body: () throws -> Result
+    _ url: URL, by isReported: (Result) -> Bool = { _ in false },
+    _ body: (_ isConfirmed: Bool) throws -> Result
   ) throws -> Result {
     do {
-      let result = try body()
+      let result = try body(false)
       guard isReported(result) else { return result }
     } catch let error as SQLiteError where error.isCorruption {
+      // It's confirmed below.
     }
     try StoreFileInspection(path: url.path).readFiles()
-    return try body()
-  }
-
-  /// Returns the result of a closure that reads a store, or `nil` if the cause of its error is what
-  /// the store contains.
-  ///
-  /// - Throws: A `SQLiteError` if the file can't be read.
-  static func tolerating<Result>(
-    _ url: URL, _ body: () throws -> Result?
-  ) throws -> Result? {
-    do {
-      return try confirming(url, body)
-    } catch let error as SQLiteError where error.isOfContent {
-      return nil
-    }
+    return try body(true)
   }
 }
 

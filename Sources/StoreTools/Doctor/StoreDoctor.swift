@@ -37,7 +37,7 @@ package enum StoreDoctor {
   ///   Data store.
   package static func examine(_ url: URL) throws -> DoctorReport {
     do {
-      return try Corruption.confirming(url, by: { IntegrityCheck.isCorrupt($0.findings) }) {
+      return try Corruption.confirming(url, by: { IntegrityCheck.isCorrupt($0.findings) }) { _ in
         try report(on: url)
       }
     } catch let error as SQLiteError {

@@ -6,7 +6,9 @@ import WorkbenchText
 /// Inspects a store without modifying any file in its folder.
 package struct StoreInspector {
   private let url: URL
-  private let connection: Connection
+  private let reader: TolerantReader
+
+  private var connection: Connection { reader.connection }
 
   /// Returns the description of a store.
   ///
@@ -18,10 +20,11 @@ package struct StoreInspector {
   package static func inspect(_ url: URL) throws -> StoreInspection {
     try InvalidInputError.check(url)
     do {
-      return try Corruption.confirming(url) {
+      return try Corruption.confirming(url) { isCorrupt in
         let connection = try Connection(path: url.path, access: .inspecting)
         defer { connection.close() }
-        return try StoreInspector(url: url, connection: connection).inspection()
+        let reader = TolerantReader(connection: connection, isCorrupt: isCorrupt)
+        return try StoreInspector(url: url, reader: reader).inspection()
       }
     } catch let error as SQLiteError {
       throw InvalidInputError(error, path: url.relativePath)
@@ -33,7 +36,7 @@ package struct StoreInspector {
     let source = try StoreModel.ofStore(at: url)
     let metadata = try InspectedMetadata(reading: connection, path: url.relativePath)
     let mapping = try mapping(of: source.model)
-    let spreads = mapping.map { SpreadReader(url: url, mapping: $0, connection: connection) }
+    let spreads = mapping.map { SpreadReader(mapping: $0, reader: reader) }
     let entities = try ModelEntities(
       model: source.model, own: schema.ownRows(mapping, on: connection), schema: schema,
       isInferred: source.isInferred, spreads: spreads
@@ -45,7 +48,7 @@ package struct StoreInspector {
       modelIdentifiers: metadata.modelIdentifiers, hasOwnDigests: metadata.hasOwnDigests,
       entities: entities, unmappableRows: try unmappableRows(mapping), indexes: schema.indexes,
       files: try files(),
-      spaces: try Corruption.tolerating(url) { try InspectedSpace.all(on: connection) },
+      spaces: try reader.read(InspectedSpace.all),
       externalFiles: try InspectedExternalFiles(of: url),
       history: try InspectedHistory(reading: connection, tables: schema.tables.keys),
       metadata: metadata.own,
@@ -55,7 +58,7 @@ package struct StoreInspector {
   /// Returns the mapping of a model, or `nil` if it doesn't match the tables.
   private func mapping(of model: NSManagedObjectModel) throws -> SQLModel? {
     do {
-      return try Corruption.tolerating(url) { try SQLModel(model: model, connection: connection) }
+      return try reader.read { try SQLModel(model: model, connection: $0) }
     } catch let error as SQLiteError {
       throw error
     } catch {
@@ -156,11 +159,28 @@ extension InspectedRelationship {
   }
 }
 
+/// Reads parts of a store without which an inspection is still useful.
+struct TolerantReader {
+  let connection: Connection
+  /// Whether it's confirmed that the file is corrupt.
+  let isCorrupt: Bool
+
+  /// Returns the result of a closure, or `nil` if its error is caused by what the store contains.
+  ///
+  /// - Throws: A `SQLiteError` if the file can't be read, or might be corrupt.
+  func read<Result>(_ body: (Connection) throws -> Result?) throws -> Result? {
+    do {
+      return try body(connection)
+    } catch let error as SQLiteError where error.isOfContent && (isCorrupt || !error.isCorruption) {
+      return nil
+    }
+  }
+}
+
 /// Counts the destinations of relationships.
 struct SpreadReader {
-  let url: URL
   let mapping: SQLModel
-  let connection: Connection
+  let reader: TolerantReader
 
   /// Returns the numbers of destinations of an entity's relationship, or `nil` if it isn't stored,
   /// or the file is corrupt.
@@ -168,7 +188,7 @@ struct SpreadReader {
   /// **Cost:** one SELECT over the keys, and a COUNT of the owners.
   /// - Throws: A `SQLiteError` if the file can't be read.
   func spread(of name: String, in entityName: String) throws -> InspectedSpread? {
-    try Corruption.tolerating(url) { try counted(name, in: entityName) }
+    try reader.read { _ in try counted(name, in: entityName) }
   }
 
   private func counted(
@@ -209,7 +229,7 @@ struct SpreadReader {
   private func quoted(_ name: String) -> String { SQLNames.quoted(name) }
 
   private func numbers(_ select: String) throws(SQLiteError) -> [Int] {
-    (try connection.values(select).first ?? []).map { value in
+    (try reader.connection.values(select).first ?? []).map { value in
       if case .integer(let number) = value { Int(clamping: number) } else { 0 }
     }
   }

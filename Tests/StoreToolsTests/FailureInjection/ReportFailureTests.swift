@@ -40,6 +40,10 @@ struct ReportFailureTests {
     try FileManager.default.createDirectory(at: template, withIntermediateDirectories: true)
     try FileManager.default.copyItem(
       at: store.url, to: template.appendingPathComponent("Office.sqlite"))
+    // A folder that can't be read isn't an empty one.
+    let external = template.appendingPathComponent(".Office_SUPPORT/_EXTERNAL_DATA")
+    try FileManager.default.createDirectory(at: external, withIntermediateDirectories: true)
+    try Data("orphan".utf8).write(to: external.appendingPathComponent("orphan"))
     func report(in folder: URL) throws -> String {
       try work.report(folder.appendingPathComponent("Office.sqlite"))
         .replacing(folder.path, with: "FOLDER")

@@ -155,7 +155,7 @@ struct CommandFailureTests {
         if let error = attempt.error {
           let failure = Failure(error)
           #expect(!failure.text.isEmpty, "\(name)")
-          // Neither is a failure of the file system a bug of the program.
+          // A failure of the file system isn't a bug of the program.
           #expect(![.success, .internalError].contains(failure.status), "\(name): \(failure)")
         }
         let found = try Self.contents(of: attempt.folder, template)
