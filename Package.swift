@@ -56,15 +56,14 @@ let package = Package(
     .target(name: "EngineInterface", dependencies: ["OpenCoreData"]),
     .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
     .target(
-      name: "WorkbenchText", dependencies: ["OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
+      name: "WorkbenchText", dependencies: ["ManagedModel", "SQLiteDriver", "ProfileEvents"]),
     .target(
       name: "StatementAnalysis",
       dependencies: ["WorkbenchText", "OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
     .target(
       name: "ScenarioLanguage",
       dependencies: [
-        "WorkbenchText", "OpenCoreData", "ModelCode", "ProfileEvents", "SQLiteDriver",
-        .product(name: "Yams", package: "Yams"),
+        "WorkbenchText", "ManagedModel", "ModelCode", "ProfileEvents", "SQLiteDriver",
       ],
       // Links to the sources of `CoreDataCosts`, which exported programs contain.
       resources: [
@@ -73,24 +72,35 @@ let package = Package(
         .embedInCode("Export/Resources/MigrationReport.txt"),
       ]),
     .target(
+      name: "ScenarioFiles",
+      dependencies: [
+        "WorkbenchText", "ScenarioLanguage", "OpenCoreData", "ProfileEvents",
+        .product(name: "Yams", package: "Yams"),
+      ]),
+    .target(
       name: "StoreTools",
-      dependencies: ["WorkbenchText", "StatementAnalysis", "OpenCoreData", "SQLiteDriver"]),
+      dependencies: [
+        "WorkbenchText", "StatementAnalysis", "OpenCoreData", "SQLiteDriver",
+      ]),
     .target(
       name: "Profiling",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "EngineInterface", "OpenCoreData",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
+        "EngineInterface", "OpenCoreData",
         "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
       name: "LogAnalysis",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "OpenCoreData", "SQLiteDriver",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "OpenCoreData",
+        "SQLiteDriver",
         "ProfileEvents",
       ]),
     .target(
       name: "RunReports",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
+        "Profiling",
         "LogAnalysis", "OpenCoreData", "ProfileEvents",
         .product(name: "Mustache", package: "swift-mustache"),
       ],
@@ -111,7 +121,8 @@ let package = Package(
     .target(
       name: "WorkbenchShell",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
+        "Profiling",
         "RunReports", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
@@ -123,7 +134,8 @@ let package = Package(
     .target(
       name: "WorkbenchCommands",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
+        "Profiling",
         "LogAnalysis", "RunReports", "WorkbenchShell", "WorkbenchServer", "EngineInterface",
         "OpenCoreData", "SQLiteDriver", "ModelCode", "CReadline", "CSandbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -148,14 +160,16 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "WorkbenchText", "ScenarioLanguage", "StoreTools", "LogAnalysis", "RunReports",
+        "WorkbenchText", "ScenarioLanguage", "ScenarioFiles", "StoreTools", "LogAnalysis",
+        "RunReports",
         "OpenCoreData", "ManagedModel",
       ], path: "Tests/FuzzTargets"),
     // What the tests of the workbench share: stores, scenarios, logs, recorded events.
     .target(
       name: "WorkbenchFixtures",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
+        "Profiling",
         "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ], path: "Tests/WorkbenchFixtures"),
     .testTarget(
@@ -164,43 +178,50 @@ let package = Package(
     .testTarget(
       name: "ScenarioLanguageTests",
       dependencies: [
-        "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "OpenCoreData", "ProfileEvents",
+        "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "ScenarioFiles", "OpenCoreData",
+        "ProfileEvents",
         .product(name: "Yams", package: "Yams"),
       ]),
     .testTarget(
       name: "StoreToolsTests",
       dependencies: [
-        "FailingFiles", "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "StoreTools",
+        "FailingFiles", "WorkbenchFixtures", "WorkbenchText", "Profiling",
+        "ScenarioLanguage", "ScenarioFiles", "StoreTools",
         "OpenCoreData", "ModelCode", "SQLiteDriver",
       ]),
     .testTarget(
       name: "ProfilingTests",
       dependencies: [
-        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "Profiling",
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
+        "ScenarioFiles", "Profiling",
         "OpenCoreData", "ProfileEvents",
       ]),
     .testTarget(
       name: "LogAnalysisTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
+        "ScenarioFiles",
         "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
     .testTarget(
       name: "RunReportsTests",
       dependencies: [
-        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools",
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
+        "ScenarioFiles", "StoreTools",
         "Profiling", "LogAnalysis", "RunReports", "OpenCoreData", "ProfileEvents",
       ]),
     .testTarget(
       name: "WorkbenchShellTests",
       dependencies: [
-        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools",
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
+        "ScenarioFiles", "StoreTools",
         "Profiling", "RunReports", "WorkbenchShell", "OpenCoreData", "SQLiteDriver",
         "ProfileEvents",
       ]),
     .testTarget(
       name: "cdprofTests",
       dependencies: [
+        "Profiling",
         "FailingFiles", "FuzzTargets", "cdprof", "WorkbenchShell", "WorkbenchCommands", "CSandbox",
         "WorkbenchText", "OpenCoreData",
         "ManagedModel",

@@ -1,5 +1,6 @@
 package import OpenCoreData
-package import ScenarioLanguage
+package import ScenarioFiles
+import ScenarioLanguage
 import WorkbenchText
 
 extension LogBudget {

@@ -1,6 +1,7 @@
 import OpenCoreData
 import ProfileEvents
-package import ScenarioLanguage
+package import ScenarioFiles
+import ScenarioLanguage
 import WorkbenchText
 
 /// Evaluates the sections of a log against their expectations.

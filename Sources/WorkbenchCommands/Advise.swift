@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Profiling
+import ScenarioFiles
 import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Profiling
 import RunReports
+import ScenarioFiles
 import ScenarioLanguage
 import WorkbenchText
 

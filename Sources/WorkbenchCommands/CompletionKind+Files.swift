@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import OpenCoreData
+import ScenarioFiles
 import ScenarioLanguage
 import StoreTools
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ScenarioFiles
 import ScenarioLanguage
 import StoreTools
 import WorkbenchText

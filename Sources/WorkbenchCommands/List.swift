@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ScenarioFiles
 import ScenarioLanguage
 
 /// `cdprof list`: lists scenarios by chapter.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import LogAnalysis
 import RunReports
+import ScenarioFiles
 import ScenarioLanguage
 import StatementAnalysis
 import StoreTools

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ScenarioFiles
 import ScenarioLanguage
 
 /// `cdprof schema`: prints the JSON Schema of scenario files.

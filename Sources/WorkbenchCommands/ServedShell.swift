@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioFiles
 import ScenarioLanguage
 import WorkbenchServer
 import WorkbenchShell

@@ -3,6 +3,7 @@ public import EngineInterface
 import Foundation
 import OpenCoreData
 import Profiling
+import ScenarioFiles
 import ScenarioLanguage
 import Synchronization
 import WorkbenchText

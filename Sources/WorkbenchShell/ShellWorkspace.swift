@@ -2,6 +2,7 @@ package import OpenCoreData
 import ProfileEvents
 import Profiling
 import SQLiteDriver
+import ScenarioFiles
 package import ScenarioLanguage
 package import WorkbenchText
 

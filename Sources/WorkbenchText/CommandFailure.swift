@@ -1,5 +1,5 @@
 import Foundation
-package import OpenCoreData
+package import ManagedModel
 
 /// The reason why a command or a line of the shell failed.
 package struct CommandFailure: Error, Sendable {

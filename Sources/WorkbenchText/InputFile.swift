@@ -1,5 +1,5 @@
 package import Foundation
-package import OpenCoreData
+import ManagedModel
 
 /// Reads input once, sequentially: a file, a pipe such as `<(…)`, or `-` for standard input.
 package enum InputFile {
@@ -118,18 +118,8 @@ package enum FileKind {
   }
 }
 
-/// Reads models from documents, compiled models, and stores.
+/// Distinguishes the files of models from stores.
 package enum ModelFile {
-  /// Returns the model in a document, a compiled model, or a store.
-  ///
-  /// This method doesn't modify any file.
-  ///
-  /// - Throws: `ModelErrors` for a document; an `NSError` for a store.
-  package static func read(_ url: URL) throws -> NSManagedObjectModel {
-    try isStore(url)
-      ? NSManagedObjectModel.inStore(at: url) : NSManagedObjectModel.read(contentsOf: url)
-  }
-
   /// Returns whether a file is a store: it has neither the name nor the first bytes of a model.
   package static func isStore(_ url: URL) -> Bool {
     var isFolder: ObjCBool = false

@@ -1,4 +1,4 @@
-package import OpenCoreData
+package import ManagedModel
 package import SQLiteDriver
 
 /// The metadata of a store, from the table `Z_METADATA`.

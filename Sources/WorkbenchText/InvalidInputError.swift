@@ -1,5 +1,5 @@
 package import Foundation
-import OpenCoreData
+import ManagedModel
 package import SQLiteDriver
 
 /// The reason why a file can't be used.

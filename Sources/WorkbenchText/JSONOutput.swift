@@ -1,5 +1,5 @@
 package import Foundation
-import OpenCoreData
+import ManagedModel
 
 /// Encodes JSON with sorted keys, an indentation of two spaces, and a final line feed.
 ///

@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 
 /// An error in the language of steps, which is reported before anything runs.
 ///

@@ -1,4 +1,4 @@
-package import OpenCoreData
+package import ManagedModel
 
 /// Looks up names in a model; errors suggest the name that was probably intended.
 package struct ModelNames: Sendable {

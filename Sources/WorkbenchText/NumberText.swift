@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 package import ProfileEvents
 
 /// Formats numbers for the shell, messages, and reports.

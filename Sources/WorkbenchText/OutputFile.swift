@@ -1,5 +1,5 @@
 package import Foundation
-import OpenCoreData
+import ManagedModel
 import SQLiteDriver
 
 /// Writes files atomically.
@@ -98,31 +98,6 @@ package enum OutputFile {
         rest = rest.dropFirst(count)
       }
       return nil
-    }
-  }
-
-  /// Copies a store.
-  ///
-  /// Readers see either the old or the new store. If two processes copy to the same URL, the last
-  /// one replaces the store of the first.
-  ///
-  /// - Parameters:
-  ///   - store: The store to copy.
-  ///   - url: The destination.
-  ///   - marks: Whether to add the mark by which `OutputMark` recognizes the copy; nothing else
-  ///     differs.
-  ///   - force: Whether to replace a file that `cdprof` didn't write.
-  /// - Throws: The errors of `write(_:to:force:)`.
-  package static func copyStore(_ store: URL, to url: URL, marks: Bool, force: Bool) throws {
-    try checkStore(url, force: force)
-    try making(url) { copy in
-      try StoreFile.copy(from: store, to: copy)
-      if marks {
-        // Otherwise, a first page in the WAL would replace the marked one.
-        try StoreFile.checkpoint(copy)
-        try OutputMark.mark(store: copy)
-      }
-      try StoreFile.move(from: copy, to: url)
     }
   }
 
@@ -283,7 +258,7 @@ package enum OutputMark {
   /// Adds the mark to a store, which must not be open and must not have a WAL or journal.
   ///
   /// - Throws: An `NSError` of the file system.
-  static func mark(store: URL) throws {
+  package static func mark(store: URL) throws {
     let path = store.relativePath
     let file = open(path, O_RDWR | O_CLOEXEC)
     guard file >= 0 else { throw OutputFile.error(errno, path) }

@@ -1,4 +1,4 @@
-package import OpenCoreData
+package import ManagedModel
 
 /// Parses a predicate and checks its key paths against an entity.
 package struct PredicateCheck {

@@ -1,5 +1,5 @@
 import Foundation
-package import OpenCoreData
+package import ManagedModel
 
 /// The value of a property in a form that can be printed.
 package enum RowText: Sendable, Equatable {
@@ -39,8 +39,7 @@ package enum RowText: Sendable, Equatable {
     case let value as UUID: self = .text(value.uuidString)
     case let value as URL: self = .text(value.absoluteString)
     case let value as Data: self = .bytes(value)
-    case let value as NSManagedObjectID: self = .object(value.uri)
-    case let value as NSManagedObject: self = .object(RowText.uri(value))
+    case let value as any URIRepresentable: self = .object(value.uri)
     case let value as [String: Any]: self = .group(value.mapValues { RowText($0) })
     case .some(let value): self = .text("\(value)")
     case nil: self = .null
@@ -51,17 +50,27 @@ package enum RowText: Sendable, Equatable {
   /// ordered.
   package init(_ value: Any?, of relationship: NSRelationshipDescription) {
     guard relationship.isToMany else {
-      self = (value as? NSManagedObject).map { .object(RowText.uri($0)) } ?? .null
+      self = (value as? any URIRepresentable).map { .object($0.uri) } ?? .null
       return
     }
     if let ordered = value as? NSOrderedSet {
-      self = .objects(ordered.array.compactMap { ($0 as? NSManagedObject).map(RowText.uri) })
+      self = .objects(RowText.uris(ordered.array))
     } else {
-      let objects = (value as? Set<NSManagedObject>) ?? []
+      let uris = RowText.uris((value as? Set<AnyHashable>).map(Array.init) ?? [])
       self = .objects(
-        objects.map { (entity: $0.entity.name ?? "", key: $0.objectID.key, uri: RowText.uri($0)) }
-          .sorted { ($0.entity, $0.key) < ($1.entity, $1.key) }.map(\.uri))
+        uris.map { (place: RowText.place(of: $0), uri: $0) }.sorted { $0.place < $1.place }
+          .map(\.uri))
     }
+  }
+
+  private static func uris(_ objects: [Any]) -> [String] {
+    objects.compactMap { ($0 as? any URIRepresentable)?.uri }
+  }
+
+  /// Returns the entity and the primary key, which is the number after the `p`, of a URI.
+  private static func place(of uri: String) -> (entity: Substring, key: Int64) {
+    let parts = uri.split(separator: "/").suffix(2)
+    return (parts.first ?? "", parts.last.flatMap { Int64($0.dropFirst()) } ?? 0)
   }
 
   private static func number(_ number: NSNumber) -> RowText {
@@ -71,17 +80,6 @@ package enum RowText: Sendable, Equatable {
     case "f", "d": return .real(number.doubleValue)
     default: return .integer(number.int64Value)
     }
-  }
-
-  private static func uri(_ object: NSManagedObject) -> String {
-    object.objectID.uri
-  }
-}
-
-extension NSManagedObjectID {
-  /// The primary key, which is the number after the `p` in the URI.
-  fileprivate var key: Int64 {
-    Int64(uriRepresentation().lastPathComponent.dropFirst()) ?? 0
   }
 }
 

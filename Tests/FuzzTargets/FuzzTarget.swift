@@ -3,6 +3,7 @@ import LogAnalysis
 import ManagedModel
 import OpenCoreData
 import RunReports
+import ScenarioFiles
 import ScenarioLanguage
 import StoreTools
 import WorkbenchText

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileEvents
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -18,7 +19,7 @@ struct LogBudgetTests {
     let folder = try TemporaryFolder()
     try FileManager.default.createSymbolicLink(
       at: folder.file("Models"),
-      withDestinationURL: ScenarioFiles.folder.appendingPathComponent("Models"))
+      withDestinationURL: PackagedScenarios.folder.appendingPathComponent("Models"))
     let file = folder.file("budget.yml")
     try Data(text.utf8).write(to: file)
     return try withExtendedLifetime(folder) { try LogBudget.read(path: file.path, model: nil) }
@@ -94,7 +95,7 @@ struct LogBudgetTests {
     ).write(to: file)
     try FileManager.default.createSymbolicLink(
       at: folder.file("Models"),
-      withDestinationURL: ScenarioFiles.folder.appendingPathComponent("Models"))
+      withDestinationURL: PackagedScenarios.folder.appendingPathComponent("Models"))
     let budget = try withExtendedLifetime(folder) {
       try LogBudget.read(path: file.path, model: nil)
     }
@@ -226,7 +227,7 @@ struct LogBudgetTests {
 
   /// The formulas of a scenario that was exported at a scale.
   @Test func scenarioIsABudgetAtAnyScale() throws {
-    let scenario = ScenarioFiles.folder.appendingPathComponent("08-performance/who-sorts.yml")
+    let scenario = PackagedScenarios.folder.appendingPathComponent("08-performance/who-sorts.yml")
     let budget = try LogBudget.read(path: scenario.path, model: nil, scale: 10)
     #expect(budget.scope.rows["Mood"] == 1_000 && budget.scope.scale == 10)
   }
@@ -251,7 +252,7 @@ struct LogBudgetTests {
 
   /// A scenario's variants are the sections; expectations that a log can't show are listed.
   @Test func scenarioServesAsBudget() throws {
-    let scenario = ScenarioFiles.folder.appendingPathComponent("faults.yml")
+    let scenario = PackagedScenarios.folder.appendingPathComponent("faults.yml")
     let budget = try LogBudget.read(path: scenario.path, model: nil)
     #expect(budget.isScenario && budget.sections.count == 6)
     let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(

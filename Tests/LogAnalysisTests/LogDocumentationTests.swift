@@ -6,7 +6,7 @@ import WorkbenchFixtures
 
 @Suite("The page of log formats matches the code")
 struct LogDocumentationTests {
-  private static let page = ScenarioFiles.folder.deletingLastPathComponent()
+  private static let page = PackagedScenarios.folder.deletingLastPathComponent()
     .appendingPathComponent("Documentation/log-formats.md")
 
   @Test func lineKindsPageIsGenerated() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import ProfileEvents
+import ScenarioFiles
 import Synchronization
 import Testing
 import WorkbenchFixtures
@@ -37,7 +38,7 @@ struct OwnLogTests {
     "S-H11 a run's log contains no unrecognized line at any level",
     arguments: scenarios, 1...4)
   func logOfARunHasTheSameCountsAsTheRun(path: String, level: Int) throws {
-    let url = ScenarioFiles.folder.appendingPathComponent(path)
+    let url = PackagedScenarios.folder.appendingPathComponent(path)
     let scenario = try ScenarioReader.read(url, path: url.path)
     let lines = Lines()
     let folder = try TemporaryFolder()

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileEvents
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -9,7 +10,7 @@ import WorkbenchFixtures
 
 @Suite("The scenarios of the package, and their reports")
 struct PackagedScenarioTests {
-  @Test(arguments: ScenarioFiles.all)
+  @Test(arguments: PackagedScenarios.all)
   func everyScenarioMeetsItsExpectationsAndShowsThem(file: URL) throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }

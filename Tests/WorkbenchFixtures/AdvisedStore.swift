@@ -2,6 +2,7 @@ package import Foundation
 import OpenCoreData
 import Profiling
 import SQLiteDriver
+import ScenarioFiles
 import ScenarioLanguage
 package import StatementAnalysis
 
@@ -30,7 +31,7 @@ package struct AdvisedStore {
             remoteIdentifier: text 8
         steps: []
         """,
-      url: ScenarioFiles.folder.appendingPathComponent("advised.yml"), path: "advised.yml")
+      url: PackagedScenarios.folder.appendingPathComponent("advised.yml"), path: "advised.yml")
     url = folder.file("advised.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
   }

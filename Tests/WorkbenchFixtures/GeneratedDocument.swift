@@ -9,7 +9,7 @@ package enum GeneratedDocument {
   ///   - name: The name of the file.
   ///   - generated: The text that it should have.
   package static func text(of name: String, generated: String) throws -> String {
-    let file = ScenarioFiles.folder.deletingLastPathComponent()
+    let file = PackagedScenarios.folder.deletingLastPathComponent()
       .appendingPathComponent("Documentation/\(name)")
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
       try generated.write(to: file, atomically: true, encoding: .utf8)

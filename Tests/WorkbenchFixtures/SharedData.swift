@@ -7,7 +7,7 @@ package enum SharedData {
   /// In CI, it's never `nil`, so the tests fail without the data.
   package static var moodyStores: URL? {
     let environment = ProcessInfo.processInfo.environment
-    let sibling = ScenarioFiles.folder.deletingLastPathComponent().deletingLastPathComponent()
+    let sibling = PackagedScenarios.folder.deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("shared", isDirectory: true)
     let shared = environment["CDPROF_SHARED"].map { URL(fileURLWithPath: $0) } ?? sibling
     let stores = shared.appendingPathComponent("data/moody/stores", isDirectory: true)

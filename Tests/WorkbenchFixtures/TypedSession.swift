@@ -1,6 +1,7 @@
 package import Foundation
 package import OpenCoreData
 package import Profiling
+import ScenarioFiles
 import ScenarioLanguage
 
 /// A session with a small store of moods and countries, which runs typed lines.
@@ -23,7 +24,7 @@ package struct TypedSession {
           Mood: {count: \(moods), country: cycle, date: every 1 minute}
         steps: []
         """,
-      url: ScenarioFiles.folder.appendingPathComponent("small.yml"), path: "small.yml")
+      url: PackagedScenarios.folder.appendingPathComponent("small.yml"), path: "small.yml")
     let url = folder.file("small.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
     return (url, scenario.model, folder)

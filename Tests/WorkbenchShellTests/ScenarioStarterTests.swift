@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 

@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -10,7 +11,7 @@ import WorkbenchFixtures
 
 @Suite("Costs of shell lines")
 struct ShellEngineTests {
-  private let faults = ScenarioFiles.folder.appendingPathComponent("faults.yml")
+  private let faults = PackagedScenarios.folder.appendingPathComponent("faults.yml")
   private let folder: TemporaryFolder
   /// 40 moods in 20 countries, no continent.
   private let small: URL
@@ -21,7 +22,7 @@ struct ShellEngineTests {
     try Data(
       """
       name: Small
-      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      model: \(PackagedScenarios.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
       data:
         Country: {count: 20}
         Mood: {count: 40 * scale, country: cycle}
@@ -286,7 +287,7 @@ struct ShellEngineTests {
 
   @Test func statsCountMigrations() throws {
     let scenario = "14-migration/an-index-added-later.yml"
-    let shell = try ShellSession(ScenarioFiles.folder.appendingPathComponent(scenario))
+    let shell = try ShellSession(PackagedScenarios.folder.appendingPathComponent(scenario))
     #expect(shell.type("migrate \"Articles reindexed\"", "count Article").failure == nil)
     let stats = shell.type("stats").lines
     #expect(stats.contains("  migrations          1"))
@@ -394,7 +395,7 @@ struct ShellEngineTests {
 
   @Test func reportContainsTheListedFindings() throws {
     let folder = try TemporaryFolder()
-    let shell = try ShellSession(ScenarioFiles.folder.appendingPathComponent("faults.yml"))
+    let shell = try ShellSession(PackagedScenarios.folder.appendingPathComponent("faults.yml"))
     shell.type("fetch Mood prefetch country as moods", "touch moods date", "drop moods")
     let shown = shell.type("findings").lines
     #expect(shown.contains { $0.contains("! unused-prefetch(Mood.country)") }, "\(shown)")

@@ -22,7 +22,7 @@ struct ShellInterruptionTests {
     try Data(
       """
       name: Small
-      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      model: \(PackagedScenarios.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
       data:
         Country: {count: 20}
         Mood: {count: 40, country: cycle}

@@ -16,7 +16,7 @@ final class ShellSession {
     try Data(
       """
       name: Small
-      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      model: \(PackagedScenarios.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
       data:
         Country: {count: 20}
         Mood: {count: 40, country: cycle, date: every 1 minute}

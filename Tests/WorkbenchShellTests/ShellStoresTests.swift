@@ -1,5 +1,6 @@
 import Foundation
 import ProfileEvents
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -22,7 +23,7 @@ struct ShellStoresTests {
     try Data(
       """
       name: Made
-      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      model: \(PackagedScenarios.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
       data:
         Country: {count: 3}
         Mood: {count: 6, country: cycle}

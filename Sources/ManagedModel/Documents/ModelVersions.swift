@@ -1,3 +1,14 @@
+/// A named version of a model.
+package struct ModelVersion: Sendable {
+  /// The name; the name of the file if it isn't one of several versions.
+  package let name: String
+  package let model: NSManagedObjectModel
+
+  package init(name: String, model: NSManagedObjectModel) {
+    (self.name, self.model) = (name, model)
+  }
+}
+
 /// A model on disk, as a document or compiled, and the versions of it.
 struct ModelVersions {
   /// The names of the versions without extension, sorted as people sort.

@@ -328,5 +328,4 @@ extension NSError {
   static func unanswerable(_ predicate: NSPredicate, _ reason: any Error) -> NSError {
     fetch("The predicate '\(predicate)' can't be evaluated: \(reason).")
   }
-
 }

@@ -1,5 +1,10 @@
 import ManagedModel
 
+extension NSManagedObject: URIRepresentable {
+  /// The URI of the object's ID.
+  package final var uri: String { objectID.uri }
+}
+
 extension NSManagedObject {
   /// The class, address, entity, object ID, and values, in the format of Core Data's `description`.
   ///

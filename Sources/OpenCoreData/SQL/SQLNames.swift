@@ -1,3 +1,6 @@
+import ManagedModel
+import SQLiteDriver
+
 /// Core Data's names for tables, columns, and indexes.
 package enum SQLNames {
   static let primaryKey = "Z_PK"
@@ -5,12 +8,12 @@ package enum SQLNames {
   static let version = "Z_OPT"
   /// The columns that every table of entities has.
   static let rowColumns: Set = [primaryKey, entity, version]
-  package static let primaryKeyTable = "Z_PRIMARYKEY"
+  package static let primaryKeyTable = HousekeepingTables.entities
   /// The maximum number of rows of `Z_PRIMARYKEY`: entity IDs are below 16,000, and history has
   /// some above.
   package static let largestEntityList = 16_384
-  package static let metadataTable = "Z_METADATA"
-  package static let modelCacheTable = "Z_MODELCACHE"
+  package static let metadataTable = HousekeepingTables.metadata
+  package static let modelCacheTable = HousekeepingTables.modelCache
 
   /// Returns the table of a root entity, or the column of a property: `ZMOOD`, `ZUPDATEDAT`; for an
   /// element of a composite attribute `ZADDRESS_CITY`.

@@ -1,5 +1,5 @@
 import ManagedModel
-package import SQLiteDriver
+import SQLiteDriver
 
 /// The contents of `Z_METADATA`: the store's UUID and a property list.
 struct StoreMetadata: @unchecked Sendable {
@@ -211,72 +211,6 @@ extension StoreMetadata {
     _ = try logger.logging(insert) {
       try connection.values(insert, [.text(uuid), .blob(list)])
     }
-  }
-}
-
-/// The tables in which Core Data stores a store's metadata, entities, model, and history.
-///
-/// A store can come from anywhere. Reading costs are only predictable for an ordinary table with
-/// stored columns: a view can run forever, and a generated column computes any expression of the
-/// file.
-package enum HousekeepingTables {
-  private static let columns: [String: [String]] = [
-    SQLNames.metadataTable: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
-    SQLNames.primaryKeyTable: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"],
-    SQLNames.modelCacheTable: ["Z_CONTENT"],
-    "ACHANGE": ["Z_PK"], "ATRANSACTION": ["Z_PK"], "ATRANSACTIONSTRING": ["Z_PK"],
-  ]
-
-  /// Returns a description of the first existing table that isn't an ordinary table; `nil` if all
-  /// are.
-  ///
-  /// One statement, and one for each housekeeping table whose text mentions a generated column.
-  /// - Throws: `SQLiteError`.
-  package static func problem(on connection: Connection) throws(SQLiteError) -> String? {
-    let names = columns.keys.sorted()
-    let marks = names.map { _ in "?" }.joined(separator: ", ")
-    let rows = try connection.values(
-      "SELECT upper(name), type, rootpage > 0, sql LIKE '%AS%(%' FROM sqlite_master "
-        + "WHERE type IN ('table', 'view') AND upper(name) IN (\(marks))",
-      names.map { .text($0) })
-    for row in rows {
-      guard case .text(let name) = row[0] else { continue }
-      guard row[1] == .text("table"), row[2] == .integer(1) else {
-        return "\(name) isn't an ordinary table"
-      }
-      guard row[3] != .integer(0) else { continue }
-      let generated = try connection.values(
-        "SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 0 LIMIT 1", [.text(name)])
-      if case .text(let column)? = generated.first?.first {
-        return "the column \(column) of \(name) is generated"
-      }
-    }
-    return nil
-  }
-
-  /// Returns the row of a housekeeping table, reading only its first row.
-  ///
-  /// - Parameter sql: A SELECT of columns of one table.
-  /// - Returns: The row; `nil` for a table without rows.
-  /// - Throws: `SQLITE_TOOBIG` for a value larger than the limit, which it states; other
-  ///   `SQLiteError`s.
-  package static func row(
-    _ sql: String, on connection: Connection
-  ) throws(SQLiteError) -> [SQLiteValue]? {
-    let statement = try connection.statement(sql)
-    defer { statement.reset() }
-    guard try statement.step() else { return nil }
-    for column in 0..<statement.columnCount {
-      let size = statement.blob(column).count
-      guard size <= StoreLimits.housekeepingValueSize else {
-        throw SQLiteError(
-          code: .tooBig,
-          message:
-            "a value has \(size) bytes, and the limit is \(StoreLimits.housekeepingValueSize)",
-          sql: sql)
-      }
-    }
-    return (0..<statement.columnCount).map { statement.value($0) }
   }
 }
 

@@ -3,27 +3,16 @@ package import ManagedModel
 /// The versions of a model and the mapping models between them, from which the steps of a migration
 /// are planned.
 package struct MigrationPlanner {
-  /// A version of a model.
-  package struct Version: Sendable {
-    /// The name; the name of the file if it isn't one of several versions.
-    package let name: String
-    package let model: NSManagedObjectModel
-
-    package init(name: String, model: NSManagedObjectModel) {
-      (self.name, self.model) = (name, model)
-    }
-  }
-
   /// Two versions without a mapping model, between which none can be inferred.
   package struct Gap: Error, Sendable {
-    package let from: Version
-    package let to: Version
+    package let from: ModelVersion
+    package let to: ModelVersion
     /// The changes that can't be inferred.
     package let obstacles: [ModelDifference]
   }
 
   /// The versions, in the order in which they were released.
-  package let versions: [Version]
+  package let versions: [ModelVersion]
   /// Groups of mapping models: for two versions, the first group with any is used, as parts of one
   /// step.
   package let mappingModels: [[MappingModelFile]]
@@ -40,7 +29,7 @@ package struct MigrationPlanner {
   /// Creates a planner.
   ///
   /// **Cost:** compares each mapping model with each version once.
-  package init(versions: [Version], mappingModels: [[MappingModelFile]]) {
+  package init(versions: [ModelVersion], mappingModels: [[MappingModelFile]]) {
     (self.versions, self.mappingModels) = (versions, mappingModels)
     matches = mappingModels.map { group in
       group.map { file in
@@ -67,7 +56,7 @@ package struct MigrationPlanner {
   /// Returns the step with all mapping models between two versions, which may be others; `nil` if
   /// there are none.
   package func mappedStep(
-    from source: Version, to destination: Version
+    from source: ModelVersion, to destination: ModelVersion
   ) -> ProgressiveMigration.Step? {
     for group in mappingModels {
       let found = group.compactMap { $0.mappingModel(from: source.model, to: destination.model) }
@@ -95,7 +84,7 @@ package struct MigrationPlanner {
 
   /// Returns the step between two versions that is inferred.
   package func inferredStep(
-    from source: Version, to destination: Version
+    from source: ModelVersion, to destination: ModelVersion
   ) throws(Gap) -> ProgressiveMigration.Step {
     let mapping = InferredMapping(from: source.model, to: destination.model)
     guard mapping.obstacles.isEmpty else {

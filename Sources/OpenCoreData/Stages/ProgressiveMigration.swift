@@ -30,7 +30,7 @@ public struct ProgressiveMigration {
 
     /// - Parameter mappingModels: Parts of the step; none if it's to be inferred.
     package init(
-      from before: MigrationPlanner.Version, to after: MigrationPlanner.Version,
+      from before: ModelVersion, to after: ModelVersion,
       mappingModels: [NSMappingModel]
     ) {
       (from, source) = (before.name, before.model)
@@ -102,10 +102,10 @@ public struct ProgressiveMigration {
 
   private static func versions(
     _ url: URL, _ version: String?
-  ) throws -> (versions: [MigrationPlanner.Version], end: Int) {
+  ) throws -> (versions: [ModelVersion], end: Int) {
     do {
       let versions = try NSManagedObjectModel.versions(of: url).map { name in
-        MigrationPlanner.Version(
+        ModelVersion(
           name: name, model: try NSManagedObjectModel.read(contentsOf: url, version: name))
       }
       let wanted = try version ?? NSManagedObjectModel.currentVersion(of: url)

@@ -116,7 +116,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   }
 }
 
-extension NSManagedObjectID: ManagedObjectReference {
+extension NSManagedObjectID: ManagedObjectReference, URIRepresentable {
   /// The ID itself.
   package var referenceIdentity: AnyHashable { AnyHashable(self) }
 

@@ -199,6 +199,19 @@ final class ColdStack {
   }
 }
 
+extension MergePolicyName {
+  /// The merge policy.
+  fileprivate var policy: NSMergePolicy {
+    switch self {
+    case .error: .error
+    case .rollback: .rollback
+    case .overwrite: .overwrite
+    case .store: .mergeByPropertyStoreTrump
+    case .object: .mergeByPropertyObjectTrump
+    }
+  }
+}
+
 extension ContextShape {
   /// Sets the properties of a context that can change at any time, on the context's queue.
   fileprivate func apply(to context: NSManagedObjectContext) {

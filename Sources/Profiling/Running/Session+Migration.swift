@@ -77,7 +77,7 @@ extension Session {
 
   /// Returns what the migration can be compared with.
   private func comparison(
-    of step: Step, from former: NSManagedObjectModel, to version: MigrationPlanner.Version,
+    of step: Step, from former: NSManagedObjectModel, to version: ModelVersion,
     migrations: Int
   ) throws -> StepContext.Migration {
     var comparison = StepContext.Migration(version: version.name)
@@ -149,7 +149,7 @@ extension Session {
   }
 
   private func migrate(
-    from former: NSManagedObjectModel, to version: MigrationPlanner.Version, with url: URL
+    from former: NSManagedObjectModel, to version: ModelVersion, with url: URL
   ) throws {
     let file = try MappingModelFile(url)
     guard let mapping = file.mappingModel(from: former, to: version.model) else {
@@ -158,7 +158,7 @@ extension Session {
           + "version to \(version.name).")
     }
     try ProgressiveMigration.Step(
-      from: MigrationPlanner.Version(name: "", model: former), to: version,
+      from: ModelVersion(name: "", model: former), to: version,
       mappingModels: [mapping]
     ).run(at: storeURL, keepsOldStore: false, hub: stack.hub)
   }
@@ -168,7 +168,7 @@ extension VersionedModel {
   /// Returns whether the mapping inferred between two versions takes each property from where the
   /// versions in between take it.
   fileprivate func isPossibleInOne(
-    from former: NSManagedObjectModel, to last: MigrationPlanner.Version
+    from former: NSManagedObjectModel, to last: ModelVersion
   ) -> Bool {
     let direct = InferredMapping(from: former, to: last.model)
     guard direct.obstacles.isEmpty,
@@ -193,12 +193,12 @@ extension VersionedModel {
   }
 
   /// Returns the stage for all versions up to one.
-  fileprivate func lightweightStage(to last: MigrationPlanner.Version) -> NSMigrationStage {
+  fileprivate func lightweightStage(to last: ModelVersion) -> NSMigrationStage {
     NSLightweightMigrationStage(versions(to: last).map(\.model.versionChecksum))
   }
 
   /// Returns a stage from each version to the next, up to one.
-  fileprivate func customStages(to last: MigrationPlanner.Version) -> [NSMigrationStage] {
+  fileprivate func customStages(to last: ModelVersion) -> [NSMigrationStage] {
     let references = versions(to: last).map { version in
       NSManagedObjectModelReference(
         model: version.model, versionChecksum: version.model.versionChecksum)
@@ -208,7 +208,7 @@ extension VersionedModel {
     }
   }
 
-  private func versions(to last: MigrationPlanner.Version) -> [MigrationPlanner.Version] {
+  private func versions(to last: ModelVersion) -> [ModelVersion] {
     let end = versions.firstIndex { $0.name == last.name } ?? versions.count - 1
     return Array(versions[...end])
   }

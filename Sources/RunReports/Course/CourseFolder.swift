@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import ScenarioFiles
 package import ScenarioLanguage
 import WorkbenchText
 

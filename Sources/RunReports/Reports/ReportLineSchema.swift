@@ -1,4 +1,5 @@
 import ProfileEvents
+import ScenarioFiles
 import ScenarioLanguage
 
 /// The JSON Schema (draft 2020-12) of reports as JSON Lines, one line at a time.

@@ -1,4 +1,4 @@
-package import OpenCoreData
+package import ManagedModel
 package import WorkbenchText
 
 /// The data that a scenario runs on.
@@ -27,7 +27,7 @@ package struct DataPlan: Sendable {
   }
 
   /// Sets the source range of all counts, so that errors name the place that includes them.
-  mutating func move(to range: SourceRange) {
+  package mutating func move(to range: SourceRange) {
     guard case .generated(var plans) = source else { return }
     for index in plans.indices { plans[index].count.range = range }
     source = .generated(plans)
@@ -106,23 +106,84 @@ package struct EntityPlan: Sendable {
   }
 }
 
+extension EntityPlan {
+  /// An attribute and the recipe of its values.
+  package struct FilledAttribute {
+    package var attribute: NSAttributeDescription
+    package var recipe: ValueRecipe
+  }
+
+  /// Returns the attributes that get generated values, sorted by name.
+  package func filledAttributes(of entity: NSEntityDescription) -> [FilledAttribute] {
+    let unique = entity.uniqueNames
+    return entity.attributesByName.sorted { $0.key < $1.key }.compactMap { name, attribute in
+      // A save validates transient attributes, too.
+      guard !attribute.isDerived, !attribute.isTransient || !attribute.isOptional else {
+        return nil
+      }
+      let generator = generator(of: name)
+      // The model's default value is valid.
+      guard generator != nil || attribute.defaultValue == nil || unique.contains(name) else {
+        return nil
+      }
+      return FilledAttribute(
+        attribute: attribute,
+        recipe: ValueRecipe(attribute, generator: generator, isUnique: unique.contains(name)))
+    }
+  }
+
+  /// Returns the relationships that get a destination: those with a generator, and to-one
+  /// relationships that are required.
+  package func filledRelationships(of entity: NSEntityDescription) -> [NSRelationshipDescription] {
+    entity.relationshipsByName.values
+      .filter { generator(of: $0.name) != nil || (!$0.isToMany && !$0.isOptional) }
+      .sorted { $0.name < $1.name }
+  }
+
+  /// Returns the number of destinations that each object gets, or `nil` for a to-one relationship.
+  package func number(of relationship: NSRelationshipDescription) -> Int? {
+    if case .several(let number)? = generator(of: relationship.name) { number } else { nil }
+  }
+
+  /// Returns the specified generator of a property, or `nil` if there's none.
+  package func generator(of property: String) -> Generator? {
+    properties.last { $0.name == property }?.generator
+  }
+}
+
+extension NSEntityDescription {
+  /// The attributes in the uniqueness constraints of the entity and its parent entities.
+  fileprivate var uniqueNames: Set<String> {
+    Set(uniquenessConstraintNames.joined()).union(superentity?.uniqueNames ?? [])
+  }
+}
+
 /// Finds relationships that can't have the planned destinations: required ones without any rows,
 /// and many-to-many ones whose inverse has a generator, too.
-struct DestinationCheck {
-  let plans: [EntityPlan]
-  /// The row count of each planned entity, without subentities.
-  let counts: [EntityCount]
-  let model: NSManagedObjectModel
+package struct DestinationCheck {
+  private let plans: [EntityPlan]
+  private let counts: [EntityCount]
+  private let model: NSManagedObjectModel
+
+  /// Creates a check.
+  ///
+  /// - Parameters:
+  ///   - plans: The planned entities.
+  ///   - counts: The row count of each one, without subentities.
+  ///   - model: The model of the data.
+  package init(plans: [EntityPlan], counts: [EntityCount], model: NSManagedObjectModel) {
+    (self.plans, self.counts, self.model) = (plans, counts, model)
+  }
 
   /// The problems, one for each relationship, at the count of its entity.
-  var problems: [LanguageProblem] {
+  package var problems: [LanguageProblem] {
     let rows = Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
     let late = BuildOrder(plans: plans, model: model).late
     let missing = plans.flatMap { plan -> [LanguageProblem] in
       guard rows[plan.entity] ?? 0 > 0, let entity = model.entitiesByName[plan.entity] else {
         return []
       }
-      return EntityFill.relationships(of: entity, plan: plan).compactMap { relationship in
+      return plan.filledRelationships(of: entity).compactMap { relationship in
         guard !relationship.isOptional else { return nil }
         let name = "\(plan.entity).\(relationship.name)"
         let destination = relationship.destinationEntity
@@ -150,7 +211,7 @@ struct DestinationCheck {
     var known: Set<ObjectIdentifier> = []
     return plans.flatMap { plan -> [LanguageProblem] in
       guard let entity = model.entitiesByName[plan.entity] else { return [] }
-      return EntityFill.relationships(of: entity, plan: plan).compactMap { relationship in
+      return plan.filledRelationships(of: entity).compactMap { relationship in
         guard relationship.isToMany, let inverse = relationship.inverseRelationship else {
           return nil
         }
@@ -167,13 +228,13 @@ struct DestinationCheck {
 }
 
 /// The order in which entities are created: after the destinations of their to-one relationships.
-struct BuildOrder {
-  private(set) var plans: [EntityPlan] = []
+package struct BuildOrder {
+  package private(set) var plans: [EntityPlan] = []
   /// The relationships of each entity that can be set only after all objects exist, because their
   /// destination is the same entity or one that is created later.
-  private(set) var late: [String: Set<String>] = [:]
+  package private(set) var late: [String: Set<String>] = [:]
 
-  init(plans written: [EntityPlan], model: NSManagedObjectModel) {
+  package init(plans written: [EntityPlan], model: NSManagedObjectModel) {
     let targets = Dictionary(
       written.map { ($0.entity, Self.targets(of: $0, in: model)) }, uniquingKeysWith: { $1 })
     var waiting = written
@@ -221,85 +282,11 @@ struct BuildOrder {
 
   private static func targets(of plan: EntityPlan, in model: NSManagedObjectModel) -> [Target] {
     guard let entity = model.entitiesByName[plan.entity] else { return [] }
-    return EntityFill.relationships(of: entity, plan: plan).map { relationship in
+    return plan.filledRelationships(of: entity).map { relationship in
       Target(
         relationship: relationship.name,
         entities: Set(relationship.destinationEntity?.concreteEntityNames ?? []),
         isRequired: !relationship.isOptional)
-    }
-  }
-}
-
-/// Creates the data file of a scenario.
-package enum ScenarioData {
-  /// The contents of the file.
-  package struct Contents: Sendable {
-    /// The row count of each entity, without subentities, in the order of the plan or, for a copied
-    /// store, of the model.
-    package var counts: [EntityCount]
-    /// The values of the names in formulas.
-    package var scope: CountExpressionScope
-  }
-
-  /// Creates the data file.
-  ///
-  /// - Parameters:
-  ///   - plan: The data to create.
-  ///   - model: The model of the data.
-  ///   - scale: The value of `scale`.
-  ///   - url: The location of the file, which is replaced if it exists, or of the new store of
-  ///     another type.
-  ///   - type: The type of the store.
-  ///   - options: The store's options.
-  ///   - progress: A closure that receives the number of rows created so far and the total.
-  /// - Throws: A `CountExpressionError` if a count has no value; otherwise, the framework's
-  ///   `NSError`.
-  package static func make(
-    _ plan: DataPlan, model: NSManagedObjectModel, scale: Int, at url: URL,
-    type: NSPersistentStore.StoreType = .sqlite, options: [String: any Sendable] = [:],
-    progress: (_ rows: Int, _ total: Int) -> Void = { _, _ in }
-  ) throws -> Contents {
-    switch plan.source {
-    case .generated(let plans):
-      let counts = try plan.counts(scale: scale)
-      let total = counts.reduce(0) { $0 + $1.count }
-      if type == .sqlite { try StoreFile.remove(at: url) }
-      let builder = StoreBuilder(model: model, plans: plans, counts: counts, seed: plan.seed)
-      try builder.build(at: url, type: type, options: options) { progress($0, total) }
-      return Contents(
-        counts: counts,
-        scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
-    case .copied(let store):
-      try StoreFile.copy(from: store, to: url)
-      let counts = try self.counts(in: url, model: model)
-      return Contents(
-        counts: counts,
-        scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
-    }
-  }
-
-  /// Returns the row count of each entity in a store, without subentities, in alphabetical order.
-  ///
-  /// **Cost**: one COUNT for each concrete entity. The store is opened read-only.
-  package static func counts(
-    in store: URL, model: NSManagedObjectModel, ignoringVersions: Bool = false
-  ) throws -> [EntityCount] {
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    try coordinator.addPersistentStore(
-      type: .sqlite, at: store,
-      options: [
-        NSReadOnlyPersistentStoreOption: true,
-        NSIgnorePersistentStoreVersioningOption: ignoringVersions,
-      ])
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    return try context.performAndWait {
-      try model.entitiesByName.keys.sorted().compactMap { name in
-        guard model.entitiesByName[name]?.isAbstract == false else { return nil }
-        let request = NSFetchRequest<NSManagedObject>(entityName: name)
-        request.includesSubentities = false
-        return EntityCount(name: name, count: try context.count(for: request))
-      }
     }
   }
 }

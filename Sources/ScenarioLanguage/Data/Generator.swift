@@ -1,4 +1,4 @@
-import OpenCoreData
+package import ManagedModel
 package import WorkbenchText
 
 /// The generator of a property's values: `cycle`, `cycle 3`, `random`, `every 1 minute`,
@@ -21,11 +21,11 @@ package enum Generator: Sendable, Equatable {
   case oneOf([Word])
 
   /// The syntax of generators, for errors.
-  static let usage =
+  package static let usage =
     "cycle, cycle 3, random, every 1 minute, text 12, bytes 5000, one of [a, b]"
 
   /// The number of seconds in each unit of `every`.
-  static let units = [
+  package static let units = [
     "second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800,
   ]
 
@@ -35,7 +35,7 @@ package enum Generator: Sendable, Equatable {
   ///   - words: The words of the generator.
   ///   - range: The source range of the value, used if there are no words.
   /// - Throws: A problem at the first invalid word.
-  init(_ words: [Word], at range: SourceRange) throws(LanguageProblem) {
+  package init(_ words: [Word], at range: SourceRange) throws(LanguageProblem) {
     let texts = words.map(\.text)
     switch texts.first {
     case "cycle" where texts.count == 1:
@@ -108,14 +108,24 @@ package enum Generator: Sendable, Equatable {
 }
 
 /// Checks a generator against the property that it's for.
-struct GeneratorCheck {
-  let property: NSPropertyDescription
-  let entry: Word
+package struct GeneratorCheck {
+  private let property: NSPropertyDescription
+  private let entry: Word
+
+  /// Creates a check.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - entry: The word that names it.
+  package init(property: NSPropertyDescription, entry: Word) {
+    self.property = property
+    self.entry = entry
+  }
 
   /// Checks a generator.
   ///
   /// - Throws: A problem at the generator, or at the key if the property can't have a generator.
-  func check(_ generator: Generator, at range: SourceRange) throws(LanguageProblem) {
+  package func check(_ generator: Generator, at range: SourceRange) throws(LanguageProblem) {
     if let relationship = property as? NSRelationshipDescription {
       try check(generator, relationship, at: range)
     } else if let attribute = property as? NSAttributeDescription {

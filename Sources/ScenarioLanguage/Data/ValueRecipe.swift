@@ -1,8 +1,8 @@
-import OpenCoreData
-import WorkbenchText
+package import ManagedModel
+package import WorkbenchText
 
 /// The recipe for an attribute's values, which both the store builder and exported programs use.
-enum ValueRecipe {
+package enum ValueRecipe {
   /// Consecutive integers from `least` to `greatest`, repeated.
   case serial(least: Int, greatest: Int)
   /// Random integers in a range. `bound` is the number of values if the size of the range isn't
@@ -33,11 +33,11 @@ enum ValueRecipe {
   /// January 1, 2016, in seconds since the reference date of `Date`.
   ///
   /// Data must not depend on the current date.
-  static let epoch: TimeInterval = 473_299_200
+  package static let epoch: TimeInterval = 473_299_200
   static let secondsOfAYear = 31_622_400
 
   /// Returns the number of seconds in a range of `anyDate`, at least 1.
-  static func length(from least: Int, to greatest: Int) -> Int {
+  package static func length(from least: Int, to greatest: Int) -> Int {
     max(least, greatest) - least + 1
   }
 
@@ -155,14 +155,14 @@ extension SeededGenerator {
   ///   - least: The lower bound.
   ///   - greatest: The upper bound, included.
   ///   - bound: The number of values to use if the size of the range isn't representable.
-  mutating func whole(from least: Int, to greatest: Int, below bound: Int) -> Int {
+  package mutating func whole(from least: Int, to greatest: Int, below bound: Int) -> Int {
     guard least < greatest else { return least }
     let (span, isOver) = greatest.subtractingReportingOverflow(least)
     return least + below(isOver || span == .max ? bound : span + 1)
   }
 
   /// Returns a random number in a range.
-  mutating func fraction(from least: Double, to greatest: Double) -> Double {
+  package mutating func fraction(from least: Double, to greatest: Double) -> Double {
     least + Double(next() >> 11) / Double(1 << 53) * max(0, greatest - least)
   }
 
@@ -171,7 +171,7 @@ extension SeededGenerator {
   /// - Parameters:
   ///   - length: The number of letters.
   ///   - row: The row index, starting at 0, whose number the word ends in, or `nil` for none.
-  mutating func text(length: Int, row: Int?) -> String {
+  package mutating func text(length: Int, row: Int?) -> String {
     let syllables = ["ba", "co", "di", "fu", "ga", "le", "mi", "no", "pu", "ra", "se", "to"]
     var text = ""
     while text.utf8.count < length {
@@ -184,7 +184,7 @@ extension SeededGenerator {
   }
 
   /// Returns random bytes, eight of each random number.
-  mutating func bytes(length: Int) -> Data {
+  package mutating func bytes(length: Int) -> Data {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(length + 8)
     while bytes.count < length {
@@ -197,7 +197,7 @@ extension SeededGenerator {
   }
 
   /// Returns a UUID in the format of version 4.
-  mutating func uuid() -> UUID {
+  package mutating func uuid() -> UUID {
     let words = [next(), next()]
     func byte(_ index: Int) -> UInt8 {
       UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(8 * (7 - index % 8)))

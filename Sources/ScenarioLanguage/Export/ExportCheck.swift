@@ -1,5 +1,5 @@
 import Foundation
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// Finds the parts of a scenario that can't be exported as Core Data calls.

@@ -1,5 +1,5 @@
 import ModelCode
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// The rows of a scenario as Swift code that creates the same rows.
@@ -45,19 +45,19 @@ struct ExportedData {
   private func write(_ plan: EntityPlan, late: Set<String>, to lines: inout SwiftLines) {
     let count = counts[plan.entity] ?? 0
     guard count > 0, let entity = model.entitiesByName[plan.entity] else { return }
-    let fill = EntityFill.attributes(of: entity, plan: plan)
-    let links = EntityFill.relationships(of: entity, plan: plan).filter { !late.contains($0.name) }
+    let fill = plan.filledAttributes(of: entity)
+    let links = plan.filledRelationships(of: entity).filter { !late.contains($0.name) }
     write("insert(\(count), ", plan, attributes: fill, links: links, to: &lines)
   }
 
   private func writeLate(_ plan: EntityPlan, _ late: Set<String>, to lines: inout SwiftLines) {
     guard let entity = model.entitiesByName[plan.entity] else { return }
-    let links = EntityFill.relationships(of: entity, plan: plan).filter { late.contains($0.name) }
+    let links = plan.filledRelationships(of: entity).filter { late.contains($0.name) }
     write("relate(", plan, attributes: [], links: links, to: &lines)
   }
 
   private func write(
-    _ call: String, _ plan: EntityPlan, attributes: [EntityFill.Filled],
+    _ call: String, _ plan: EntityPlan, attributes: [EntityPlan.FilledAttribute],
     links: [NSRelationshipDescription], to lines: inout SwiftLines
   ) {
     var identifiers = SwiftIdentifiers(reserved: [
@@ -73,7 +73,7 @@ struct ExportedData {
         settings.append("object.setValue(\(value), forKey: \(key))")
       }
       for link in links {
-        let isRandom = plan.properties.contains { $0.name == link.name && $0.generator == .random }
+        let isRandom = plan.generator(of: link.name) == .random
         var choice = "UInt64(row)"
         if let number = plan.number(of: link) {
           choice = "UInt64(row * \(number)), count: \(number)"
@@ -104,7 +104,7 @@ struct ExportedData {
   /// Returns the declaration that a value needs before the first row: a stream of random numbers or
   /// a list of values.
   private func preparation(
-    of filled: EntityFill.Filled, named name: String, in plan: EntityPlan
+    of filled: EntityPlan.FilledAttribute, named name: String, in plan: EntityPlan
   ) -> String? {
     switch filled.recipe {
     case .random, .hundredths, .fraction, .text, .anyDate, .flag, .bytes, .uuid:
@@ -119,7 +119,7 @@ struct ExportedData {
     }
   }
 
-  private func value(of filled: EntityFill.Filled, named name: String) -> String {
+  private func value(of filled: EntityPlan.FilledAttribute, named name: String) -> String {
     let type = filled.attribute.attributeType
     switch filled.recipe {
     case .serial(let least, let greatest):

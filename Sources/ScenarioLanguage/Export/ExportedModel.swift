@@ -1,5 +1,5 @@
 import ModelCode
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// A model as Swift code that creates it, using only API of Core Data.

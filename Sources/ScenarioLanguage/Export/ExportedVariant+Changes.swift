@@ -1,5 +1,5 @@
 import ModelCode
-import OpenCoreData
+import ManagedModel
 
 extension ExportedVariant {
   /// The code for the assignments of `with`.

@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 
 /// A variant as a Swift function.
 ///

@@ -1,5 +1,5 @@
 import ModelCode
-import OpenCoreData
+import ManagedModel
 
 /// The lines of a Swift file, indented by two spaces for each level.
 struct SwiftLines {

@@ -1,4 +1,4 @@
-package import OpenCoreData
+package import ManagedModel
 
 /// Parses the literal values of an attribute's type in steps and in `one of [...]`.
 package struct AttributeLiteral: Sendable {

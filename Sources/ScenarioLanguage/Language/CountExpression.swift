@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 package import WorkbenchText
 
 /// An arithmetic expression for a count, such as `1 + Mood + Country` or `2 + ceil(Mood / 20)`.

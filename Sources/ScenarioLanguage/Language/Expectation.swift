@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 package import ProfileEvents
 package import WorkbenchText
 
@@ -177,7 +177,7 @@ package struct PlanExpectation: Sendable, Equatable {
   /// Returns the step name in a key, or `nil` if the key is `plan` without parentheses.
   ///
   /// - Throws: A problem if the parenthesis isn't closed or the parentheses are empty.
-  static func step(of key: Word) throws(LanguageProblem) -> Word? {
+  package static func step(of key: Word) throws(LanguageProblem) -> Word? {
     let characters = Array(key.text)
     guard characters.count > word.count else { return nil }
     guard characters.last == ")", characters.count > word.count + 2 else {
@@ -190,7 +190,7 @@ package struct PlanExpectation: Sendable, Equatable {
   }
 
   /// Returns whether a key of `expect` is a plan expectation.
-  static func isKey(_ text: String) -> Bool {
+  package static func isKey(_ text: String) -> Bool {
     text == word || text.hasPrefix("\(word)(")
   }
 }
@@ -209,14 +209,14 @@ package enum PlanRequirement: Sendable, Hashable, CustomStringConvertible {
   case avoidsTempBTree
 
   /// The valid forms, for errors and the documentation.
-  static let forms = [
+  package static let forms = [
     "uses NAME", "uses primary key", "uses automatic index", "avoids scan", "avoids temp b-tree",
   ]
 
   /// Parses a requirement.
   ///
   /// - Throws: A problem at the word if it isn't a plan requirement.
-  init(_ word: Word) throws(LanguageProblem) {
+  package init(_ word: Word) throws(LanguageProblem) {
     let words = word.text.split(separator: " ").map(String.init)
     switch (words.first, words.dropFirst().joined(separator: " ")) {
     case ("uses", "primary key"): self = .usesPrimaryKey

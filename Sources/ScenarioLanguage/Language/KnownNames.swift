@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// The named results and contexts that a step can refer to.

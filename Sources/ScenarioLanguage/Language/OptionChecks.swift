@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// Checks a step's references to contexts against the existing contexts.

@@ -1,10 +1,15 @@
-import OpenCoreData
-import WorkbenchText
+import ManagedModel
+package import WorkbenchText
 
 /// Parses the value of one option according to the option's kind.
-struct OptionReader {
-  let key: Word
-  let value: StepForm.Value
+package struct OptionReader {
+  private let key: Word
+  private let value: StepForm.Value
+
+  /// Creates a reader for an option's key and value.
+  package init(key: Word, value: StepForm.Value) {
+    (self.key, self.value) = (key, value)
+  }
 
   /// Returns the option and the words of its value.
   func option(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
@@ -47,7 +52,7 @@ struct OptionReader {
   }
 
   /// Parses a number written as an expression.
-  func expression() throws(LanguageProblem) -> StepNumber {
+  package func expression() throws(LanguageProblem) -> StepNumber {
     let word = try single("a number")
     // Report `1.5` and `-1` as invalid integers, not as malformed expressions. `Infinity` is a
     // name.

@@ -1,4 +1,4 @@
-package import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// The keywords of a step's options, for both shell lines and YAML.
@@ -86,7 +86,7 @@ package enum OptionWord: String, CaseIterable, Sendable {
   package var example: String { "\(rawValue) \(entry.example)" }
 
   /// The valid values of an option of kind `number`.
-  var numbers: ClosedRange<Int> {
+  package var numbers: ClosedRange<Int> {
     switch self {
     case .times: 0...InputLimits.times
     // A walk by 0 would never end; `limit 0` means that there's no limit.
@@ -298,25 +298,14 @@ package enum MergePolicyName: String, CaseIterable, Sendable {
   case store
   /// Merges by property. The object's value takes precedence if both changed.
   case object
-
-  /// The merge policy.
-  package var policy: NSMergePolicy {
-    switch self {
-    case .error: .error
-    case .rollback: .rollback
-    case .overwrite: .overwrite
-    case .store: .mergeByPropertyStoreTrump
-    case .object: .mergeByPropertyObjectTrump
-    }
-  }
 }
 
 /// Boolean literals, including those of YAML 1.1.
 package enum Flag {
   /// The literals for `true`.
-  static let affirmative = ["yes", "true", "on"]
+  package static let affirmative = ["yes", "true", "on"]
   /// The literals for `false`.
-  static let negative = ["no", "false", "off"]
+  package static let negative = ["no", "false", "off"]
 
   /// Returns the Boolean value of a literal, ignoring case, or `nil` if the text isn't one.
   package static func value(of text: String) -> Bool? {

@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// A result that a predicate refers to: `$city` in `homeTown == $city`.

@@ -1,4 +1,4 @@
-import ProfileEvents
+package import ProfileEvents
 package import WorkbenchText
 
 /// Parses shell lines as steps.
@@ -26,7 +26,7 @@ package enum ShellLine {
   }
 
   /// Parses the text of a step that is part of a file.
-  static func step(
+  package static func step(
     of text: String, startingAt start: SourceRange, location: CallSite, commands: [String] = []
   ) throws(LanguageProblem) -> Step {
     var reader = LineReader(

@@ -1,12 +1,12 @@
-import OpenCoreData
-import ProfileEvents
+import ManagedModel
+package import ProfileEvents
 import SQLiteDriver
-import WorkbenchText
+package import WorkbenchText
 
 /// Creates a step from its words.
 ///
 /// This type defines which verb takes which words.
-struct StepBuilder {
+package struct StepBuilder {
   private let form: StepForm
   private let otherVerbs: [String]
 
@@ -15,7 +15,7 @@ struct StepBuilder {
   /// - Parameters:
   ///   - form: The words of the step.
   ///   - otherVerbs: Other words to suggest if the verb is unknown, such as shell commands.
-  init(_ form: StepForm, otherVerbs: [String] = []) {
+  package init(_ form: StepForm, otherVerbs: [String] = []) {
     self.form = form
     self.otherVerbs = otherVerbs
   }
@@ -23,7 +23,7 @@ struct StepBuilder {
   /// Creates the step.
   ///
   /// - Throws: The first problem, in source order.
-  func step(at location: CallSite) throws(LanguageProblem) -> Step {
+  package func step(at location: CallSite) throws(LanguageProblem) -> Step {
     let verb = try verb()
     var ranges = StepRanges(verb: form.verb.range)
     let subject = try subject(of: verb)
@@ -143,7 +143,7 @@ struct StepBuilder {
   }
 
   /// Returns an option of a verb and the words of its value.
-  static func option(
+  package static func option(
     _ key: Word, _ value: StepForm.Value, of verb: Verb
   ) throws(LanguageProblem) -> (StepOption, [Word]) {
     let words = verb.allOptions

@@ -1,4 +1,4 @@
-package import OpenCoreData
+package import ManagedModel
 package import WorkbenchText
 
 /// Checks a step against a model and the existing names, before it runs.

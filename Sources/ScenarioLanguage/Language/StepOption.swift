@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// An option of a step, with its value.

@@ -1,13 +1,13 @@
 package import Foundation
-package import OpenCoreData
-import WorkbenchText
+package import ManagedModel
+package import WorkbenchText
 
 /// A model with its versions, between which a step can migrate a store.
 package struct VersionedModel: Sendable {
   /// The `.xcdatamodeld` or `.momd` folder.
   package let url: URL
   /// The versions, in the order in which they were released.
-  package let versions: [MigrationPlanner.Version]
+  package let versions: [ModelVersion]
 
   /// Reads the versions of a model.
   ///
@@ -20,7 +20,7 @@ package struct VersionedModel: Sendable {
     self.url = url
     versions = names.compactMap { name in
       let model = try? NSManagedObjectModel.read(contentsOf: url, version: name)
-      return model.map { MigrationPlanner.Version(name: name, model: $0) }
+      return model.map { ModelVersion(name: name, model: $0) }
     }
     guard versions.count == names.count else { return nil }
   }
@@ -29,7 +29,7 @@ package struct VersionedModel: Sendable {
   package var names: [String] { versions.map(\.name) }
 
   /// Returns a version, or `nil` if there's none with the name.
-  package func version(_ name: String) -> MigrationPlanner.Version? {
+  package func version(_ name: String) -> ModelVersion? {
     versions.first { $0.name == name }
   }
 
@@ -41,7 +41,7 @@ package struct VersionedModel: Sendable {
   /// Returns a version.
   ///
   /// - Throws: A problem at the name if there's no such version.
-  func version(_ name: Word) throws(LanguageProblem) -> MigrationPlanner.Version {
+  package func version(_ name: Word) throws(LanguageProblem) -> ModelVersion {
     if let version = version(name.text) { return version }
     throw LanguageProblem(
       "the model has no version `\(name.text)`", at: name.range,

@@ -1,5 +1,6 @@
-import OpenCoreData
-import WorkbenchText
+package import WorkbenchText
+
+// What only pages use: the headline, the questions, and the exercise of a scenario.
 
 /// The author's sentence about a scenario's result, which contains values of variants.
 ///
@@ -12,6 +13,10 @@ package struct Headline: Sendable, Equatable {
   }
 
   package var parts: [Part]
+
+  package init(parts: [Part]) {
+    self.parts = parts
+  }
 
   /// The metrics whose values the sentence contains.
   package var metrics: [ScopedMetric] {
@@ -36,102 +41,97 @@ package struct Headline: Sendable, Equatable {
   }
 }
 
-/// Reads a scenario's `metric` and `headline`, whose names refer to its variants.
-struct HeadlineReader {
-  let document: YAMLDocument
-  let variants: [Variant]
-  /// Returns the names of a variant that scopes in parentheses can use.
-  let scopes: (Variant) -> ScopeResolver
-
-  /// Returns the metric, or records a problem and returns `nil` if it isn't one of any variant.
-  func metric(of entry: YAMLEntry) -> ScopedMetric? {
-    guard let word = document.text(of: entry, wanted: "a metric, such as `rows`") else {
-      return nil
-    }
-    return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
-      let reference = try MetricReference(word)
-      var problem: LanguageProblem?
-      for variant in variants {
-        do throws(LanguageProblem) {
-          return try scopes(variant).scoped(reference)
-        } catch {
-          problem = problem ?? error
-        }
-      }
-      if let problem { throw problem }
-      return ScopedMetric(reference.metric)
-    }
+/// A question about a scenario's result, which the page asks before it shows any number.
+///
+/// The answer isn't part of the scenario: it's computed from the measured results.
+package struct Prediction: Sendable, Equatable {
+  /// What the question is about.
+  package enum Subject: Sendable, Equatable {
+    /// The variant with the lowest value of a metric.
+    case least(ScopedMetric)
+    /// The variant with the highest value of a metric.
+    case most(ScopedMetric)
+    /// The value of a metric for a variant.
+    case count(ScopedMetric, variant: String)
+    /// The index that the SELECTs of a variant use.
+    case index(variant: String)
   }
 
-  /// Returns the sentence, or records a problem and returns `nil` if braces don't match or a value
-  /// doesn't exist.
-  func headline(of entry: YAMLEntry) -> Headline? {
-    guard let word = document.text(of: entry, wanted: "a sentence") else { return nil }
-    return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
-      Headline(parts: try parts(of: word))
-    }
+  package var question: String
+  package var subject: Subject
+  /// The hints, which the page shows one at a time.
+  package var hints: [String]
+  /// The explanation that follows the answer; empty if there's none.
+  package var why: String
+
+  package init(question: String, subject: Subject, hints: [String] = [], why: String = "") {
+    self.question = question
+    self.subject = subject
+    self.hints = hints
+    self.why = why
   }
 
-  private func parts(of word: Word) throws(LanguageProblem) -> [Headline.Part] {
-    var parts: [Headline.Part] = []
-    var text = ""
-    var opening: Int?
-    for (index, character) in word.text.enumerated() {
-      switch (character, opening) {
-      case ("{", nil):
-        if !text.isEmpty { parts.append(.text(text)) }
-        (text, opening) = ("", index)
-      case ("}", let start?):
-        let range = word.range(at: start + 1, length: max(1, text.count))
-        let (metric, variant) = try value(of: Word(text, at: range))
-        parts.append(.value(metric, variant: variant))
-        (text, opening) = ("", nil)
-      case ("{", _), ("}", _):
-        throw HeadlineReader.unbalanced(at: word.range(at: index, length: 1))
-      case (_, nil): text.append(character == "\n" ? " " : character)
-      default: text.append(character)
-      }
+  /// The metric that the answer requires, or `nil` for a question about an index.
+  package var metric: ScopedMetric? {
+    switch subject {
+    case .least(let metric), .most(let metric), .count(let metric, _): metric
+    case .index: nil
     }
-    if let opening { throw HeadlineReader.unbalanced(at: word.range(at: opening, length: 1)) }
-    if !text.isEmpty { parts.append(.text(text)) }
-    return parts
   }
+}
 
-  /// Returns the metric and the variant of `VARIANT.METRIC`; the name of the variant can contain
-  /// periods.
+/// A task for the reader: a variant to change until it costs no more than a budget.
+package struct Exercise: Sendable, Equatable {
+  package var task: String
+  /// The name of the variant to change.
+  package var variant: String
+  /// What the changed variant must meet.
+  package var budget: ExpectBlock
+
+  package init(task: String, variant: String, budget: ExpectBlock) {
+    self.task = task
+    self.variant = variant
+    self.budget = budget
+  }
+}
+
+extension Scenario {
+  /// Returns the scenario with two variants: the one of the exercise, and the same one as it is in
+  /// another file, both with the exercise's budget.
   ///
-  /// - Throws: A problem if the variant or the metric doesn't exist.
-  func value(of word: Word) throws(LanguageProblem) -> (metric: ScopedMetric, variant: String) {
-    let named = variants.filter { word.text.hasPrefix($0.name + ".") }
-    guard let variant = named.max(by: { $0.name.count < $1.name.count }) else {
-      throw unknown(word)
+  /// The data is that of this scenario; of the other file, only the steps are used.
+  ///
+  /// - Throws: An `InvalidInputError` if this scenario has no exercise, or the other file doesn't
+  ///   have its variant.
+  package func comparing(_ attempt: Scenario) throws(InvalidInputError) -> Scenario {
+    guard let exercise, let start = variants.first(where: { $0.name == exercise.variant }) else {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(path) has no exercise",
+        nextStep: "use a scenario with the key `exercise`; `cdprof list` lists scenarios")
     }
-    let start = variant.name.count + 1
-    let text = String(word.text.dropFirst(start))
-    let range = word.range(at: start, length: max(1, text.count))
-    let reference = try MetricReference(Word(text, at: range))
-    return (try scopes(variant).scoped(reference), variant.name)
-  }
-
-  private func unknown(_ word: Word) -> LanguageProblem {
-    let scope = word.text.firstIndex(of: "(") ?? word.text.endIndex
-    let end = word.text[..<scope].lastIndex(of: ".")
-    let name = String(word.text[..<(end ?? word.text.endIndex)])
-    let names = variants.map(\.name)
-    let example = "write VARIANT.METRIC, such as `\(names.first ?? "plain").selects`"
-    guard end != nil else {
-      return LanguageProblem(
-        "`\(word.text)` isn't a variant and a metric", at: word.range, nextStep: example)
+    guard let changed = attempt.variants.first(where: { $0.name == exercise.variant }) else {
+      throw InvalidInputError(
+        kind: .unusable,
+        message: "\(attempt.path) has no variant `\(exercise.variant)`, which is the one to change",
+        nextStep: "keep the name of the variant, and change its steps or options")
     }
-    return LanguageProblem(
-      "there's no variant `\(name)`", at: word.range(at: 0, length: max(1, name.count)),
-      didYouMean: NearestName.of(name, among: names),
-      nextStep: "use one of: \(ModelNames.list(names))")
+    var scenario = self
+    scenario.variants = [(self, start), (attempt, changed)].map { owner, variant in
+      var whole = variant
+      whole.first = variant.steps(sharing: owner.steps).map(\.withoutExpectations)
+      (whole.set, whole.then) = ([], [])
+      whole.expect = exercise.budget
+      return whole
+    }
+    scenario.steps = []
+    return scenario
   }
+}
 
-  private static func unbalanced(at range: SourceRange) -> LanguageProblem {
-    LanguageProblem(
-      "the braces of the headline don't match", at: range,
-      nextStep: "enclose each value in braces, such as `{plain.selects}`")
+extension Step {
+  fileprivate var withoutExpectations: Step {
+    var step = self
+    step.expect = nil
+    return step
   }
 }

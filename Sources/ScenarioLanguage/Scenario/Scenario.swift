@@ -1,9 +1,18 @@
-package import OpenCoreData
+package import ManagedModel
 package import ProfileEvents
 package import WorkbenchText
 
 /// A validated scenario: data, shared steps, and variants that specify only their differences.
 package struct Scenario: Sendable {
+  /// The name of reports of a scenario that is read from standard input.
+  package static let standardInputName = "stdin"
+
+  /// The keys of a file, in their order.
+  package static let keys = [
+    "name", "chapter", "covers", "source", "apple", "story", "headline", "metric", "predict",
+    "exercise", "model", "data", "steps", "variants", "expect", "silence",
+  ]
+
   package var name: String
   package var file: URL
   /// The path of the file as it was given, which is the file of every call site.
@@ -35,6 +44,26 @@ package struct Scenario: Sendable {
   package var variants: [Variant]
   /// The suppressed findings.
   package var silence: [FindingSuppression] = []
+
+  /// Creates a scenario without a lesson, versions, or suppressed findings.
+  package init(
+    name: String, file: URL, path: String, chapter: Int?, covers: [CatalogReference],
+    story: String, modelName: String?, modelURL: URL?, model: NSManagedObjectModel,
+    data: DataPlan, steps: [Step], variants: [Variant]
+  ) {
+    self.name = name
+    self.file = file
+    self.path = path
+    self.chapter = chapter
+    self.covers = covers
+    self.story = story
+    self.modelName = modelName
+    self.modelURL = modelURL
+    self.model = model
+    self.data = data
+    self.steps = steps
+    self.variants = variants
+  }
 
   /// Returns the lines of a file, without their ends.
   ///
@@ -74,7 +103,7 @@ package struct Scenario: Sendable {
   /// standard input.
   package var fileName: String {
     path == InputFile.standardInput
-      ? ScenarioFinder.standardInputName : file.deletingPathExtension().lastPathComponent
+      ? Scenario.standardInputName : file.deletingPathExtension().lastPathComponent
   }
 }
 
@@ -142,57 +171,6 @@ package struct Setting: Sendable {
   }
 }
 
-/// Splits several lists of steps into the shared steps and the differences of each variant.
-struct SharedSteps {
-  /// The steps that all lists have in common.
-  private(set) var steps: [Step] = []
-  /// For each list, the steps before the shared ones.
-  private(set) var first: [[Step]]
-  /// For each list, the options that differ in shared steps, as YAML pairs.
-  private(set) var settings: [[String]]
-
-  init(_ lists: [[Step]]) {
-    first = lists.map { _ in [] }
-    settings = first.map { _ in [] }
-    guard let model = lists.first else { return }
-    if lists.allSatisfy({ SharedSteps.areAlike($0, model) }) {
-      for index in model.indices {
-        share(lists.map { $0[index] })
-      }
-      return
-    }
-    let shortest = lists.map(\.count).min() ?? 0
-    let common =
-      (0..<shortest).first { offset in
-        lists.contains { $0[$0.count - 1 - offset] != model[model.count - 1 - offset] }
-      } ?? shortest
-    steps = model.suffix(common)
-    first = lists.map { $0.dropLast(common) }
-  }
-
-  /// Returns whether two lists differ only in the options of named steps.
-  private static func areAlike(_ one: [Step], _ other: [Step]) -> Bool {
-    guard one.count == other.count else { return false }
-    return zip(one, other).allSatisfy { first, second in
-      var bare = (first, second)
-      bare.0.options = []
-      bare.1.options = []
-      let hasUniqueName = first.name != nil && one.count { $0.name == first.name } == 1
-      return bare.0 == bare.1 && (hasUniqueName || first.options == second.options)
-    }
-  }
-
-  private mutating func share(_ alike: [Step]) {
-    var shared = alike[0]
-    shared.options.removeAll { option in alike.contains { !$0.options.contains(option) } }
-    steps.append(shared)
-    for (index, step) in alike.enumerated() {
-      let own = step.options.filter { !shared.options.contains($0) }
-      settings[index] += own.map { "\(step.name ?? "").\($0.word.rawValue): \($0.value.yaml)" }
-    }
-  }
-}
-
 /// A finding that a scenario suppresses.
 ///
 /// `fault-storm` suppresses a rule for all subjects, and `fault-storm(Mood.country)` for one
@@ -224,7 +202,7 @@ package struct RecordedRun: Sendable {
   }
 
   /// Expectations that the measured counts meet, as YAML pairs.
-  var expectations: [String] {
+  package var expectations: [String] {
     let findings =
       findings.isEmpty
       ? "hits: \(counters.hits)" : "findings: [\(findings.joined(separator: ", "))]"

@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 package import WorkbenchText
 
 /// A problem in a scenario file, with its location and the next step.

@@ -16,9 +16,9 @@ package struct MigrationRoute {
   /// SQLite, XML, or binary.
   package let type: NSPersistentStore.StoreType
   /// The version of the store; the name is empty if none of the versions is the store's.
-  package let source: MigrationPlanner.Version
+  package let source: ModelVersion
   /// The version to migrate to.
-  package let destination: MigrationPlanner.Version
+  package let destination: ModelVersion
   /// Whether the store already has the version.
   package let isCurrent: Bool
   /// The steps; empty if the store already has the version, or there's no way.
@@ -70,7 +70,7 @@ package struct MigrationRoute {
     end = found.version.flatMap { name in versions.all.firstIndex { $0.name == name } }
     let name = start.map { versions.all[$0].name } ?? ""
     if stored?.origin == .store {
-      source = MigrationPlanner.Version(
+      source = ModelVersion(
         name: name, model: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store)
       )
     } else if let start {
@@ -80,7 +80,7 @@ package struct MigrationRoute {
     }
     destination =
       end.map { versions.all[$0] }
-      ?? MigrationPlanner.Version(
+      ?? ModelVersion(
         name: found.version ?? found.url.lastPathComponent, model: found.model)
     isCurrent = source.model.digest == destination.model.digest
     warnings = versions.problems
@@ -136,7 +136,7 @@ package struct MigrationRoute {
   /// The versions next to a version, and what's wrong with those that can't be read.
   private static func versions(
     of found: FoundModel
-  ) -> (all: [MigrationPlanner.Version], folder: URL?, problems: [String]) {
+  ) -> (all: [ModelVersion], folder: URL?, problems: [String]) {
     let folder = [found.url, found.url.deletingLastPathComponent()].first {
       ["momd", "xcdatamodeld"].contains($0.pathExtension)
     }
@@ -144,9 +144,9 @@ package struct MigrationRoute {
       return ([], nil, [])
     }
     var problems: [String] = []
-    let versions = names.compactMap { name -> MigrationPlanner.Version? in
+    let versions = names.compactMap { name -> ModelVersion? in
       do {
-        return MigrationPlanner.Version(
+        return ModelVersion(
           name: name, model: try NSManagedObjectModel.read(contentsOf: folder, version: name))
       } catch {
         problems.append("The version \(name) can't be read: \(error)")

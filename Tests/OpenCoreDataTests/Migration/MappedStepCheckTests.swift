@@ -130,8 +130,8 @@ struct MappedStepCheckTests {
         return part
       }
       let step = ProgressiveMigration.Step(
-        from: MigrationPlanner.Version(name: "1", model: model()),
-        to: MigrationPlanner.Version(name: "2", model: model("note")),
+        from: ModelVersion(name: "1", model: model()),
+        to: ModelVersion(name: "2", model: model("note")),
         mappingModels: isReversed ? parts.reversed() : parts)
       try step.run(at: copy.url, keepsOldStore: false)
       let rows = "SELECT Z_NAME, ZCODE FROM ZMOOD JOIN Z_PRIMARYKEY USING (Z_ENT) ORDER BY 1"

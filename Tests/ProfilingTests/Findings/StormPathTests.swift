@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import ProfileEvents
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 

@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -9,12 +10,12 @@ import WorkbenchFixtures
 @Suite("Exercises and their solutions")
 struct ExerciseCheckTests {
   /// The scenarios with an exercise; those that can't be read are reported by other tests.
-  private static let lessons = ScenarioFiles.all.compactMap {
+  private static let lessons = PackagedScenarios.all.compactMap {
     try? ScenarioReader.read($0, path: $0.path)
   }.filter { $0.exercise != nil }
 
   private static func solution(of lesson: Scenario) throws -> Scenario {
-    let file = ScenarioFiles.folder.deletingLastPathComponent()
+    let file = PackagedScenarios.folder.deletingLastPathComponent()
       .appendingPathComponent("Solutions/\(lesson.fileName).yml")
     return try ScenarioReader.read(file, path: "Solutions/\(lesson.fileName).yml")
   }
@@ -50,7 +51,7 @@ struct ExerciseCheckTests {
 
   private func read(_ text: String) throws -> Scenario {
     try ScenarioReader.read(
-      text: text, url: ScenarioFiles.folder.appendingPathComponent("a.yml"), path: "a.yml")
+      text: text, url: PackagedScenarios.folder.appendingPathComponent("a.yml"), path: "a.yml")
   }
 
   /// A change of the lesson that's cheap enough but does less, and the expected sentence.

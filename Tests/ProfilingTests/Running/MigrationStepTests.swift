@@ -1,5 +1,6 @@
 import OpenCoreData
 import ProfileEvents
+import ScenarioFiles
 import ScenarioLanguage
 import Testing
 import WorkbenchFixtures
@@ -22,7 +23,7 @@ struct MigrationStepTests {
         \(rows.map { "  \($0)" }.joined(separator: "\n"))
         steps: []
         """,
-      url: ScenarioFiles.folder.appendingPathComponent("migration.yml"), path: "migration.yml")
+      url: PackagedScenarios.folder.appendingPathComponent("migration.yml"), path: "migration.yml")
     let url = folder.file("migration.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.dataModel, scale: 1, at: url)
     let session = try Session(

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import ProfileEvents
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -12,14 +13,14 @@ import WorkbenchFixtures
 @Suite("Running scenarios")
 struct ScenarioRunnerTests {
   /// At scale 1, the reports of all are checked too: `PackagedScenarioTests`.
-  @Test(arguments: ScenarioFiles.all)
+  @Test(arguments: PackagedScenarios.all)
   func everyPackagedScenarioMeetsItsExpectationsAtAnotherScale(file: URL) throws {
     #expect(try run(file, scale: 3).result.unmetExpectations == [])
   }
 
   @Test
   func faultStormScenarioHasTheDocumentedCounts() throws {
-    let file = ScenarioFiles.folder.appendingPathComponent("faults.yml")
+    let file = PackagedScenarios.folder.appendingPathComponent("faults.yml")
     let (result, folder) = try run(file, scale: 1)
     #expect(result.summary == "6 of 6 variants, 23 of 23 expectations")
     #expect(result.seed == 7)
@@ -373,7 +374,7 @@ struct ScenarioRunnerTests {
   func copiedStoresAreNotModified() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
+      PackagedScenarios.folder.appendingPathComponent("08-performance/departments.yml"))
     let store = folder.file("own.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 2, at: store)
     let before = try Data(contentsOf: store)
@@ -402,7 +403,7 @@ struct ScenarioRunnerTests {
   func runDoesNotReplaceForeignFiles() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
+      PackagedScenarios.folder.appendingPathComponent("08-performance/departments.yml"))
     let existing = folder.file("departments.sqlite")
     try FileManager.default.createDirectory(at: existing, withIntermediateDirectories: true)
     let error = try #require(throws: InvalidInputError.self) {
@@ -427,7 +428,7 @@ struct ScenarioRunnerTests {
 
   @Test
   func expectationThatFailsAtAScaleNamesIt() throws {
-    let url = ScenarioFiles.folder.appendingPathComponent("half.yml")
+    let url = PackagedScenarios.folder.appendingPathComponent("half.yml")
     let scenario = try ScenarioReader.read(
       text: """
         name: Half
@@ -450,7 +451,7 @@ struct ScenarioRunnerTests {
   func savedShellRunsMeetTheirExpectations() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))
+      PackagedScenarios.folder.appendingPathComponent("mood-list.yml"))
     let store = folder.file("scratch.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: store)
     var runs: [RecordedRun] = []
@@ -477,7 +478,7 @@ struct ScenarioRunnerTests {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
       text: "name: A\nmodel: Moody\ndata: {Continent: {count: 1}}\nsteps: [{count: Continent}]\n",
-      url: ScenarioFiles.folder.appendingPathComponent("a.yml"), path: "my $(x)/a.yml")
+      url: PackagedScenarios.folder.appendingPathComponent("a.yml"), path: "my $(x)/a.yml")
     let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
     #expect(result.command.hasPrefix("cdprof run 'my $(x)/a.yml' --scale 1 --seed 1"))
   }
@@ -492,7 +493,7 @@ struct ScenarioRunnerTests {
   @discardableResult
   private func run(_ text: String, scale: Int = 1) throws -> RunResult {
     let folder = try TemporaryFolder()
-    let url = ScenarioFiles.folder.appendingPathComponent("wrong.yml")
+    let url = PackagedScenarios.folder.appendingPathComponent("wrong.yml")
     let scenario = try ScenarioReader.read(text: text, url: url, path: "wrong.yml")
     return try ScenarioRunner(scenario: scenario, scale: scale, outputDirectory: folder.url).run()
   }

@@ -112,10 +112,10 @@ struct CoursePagesTests {
 
   /// The names in the texts of the scenarios are those of their files.
   @Test func mainPathOfTheScenariosIsComplete() throws {
-    let text = try CourseText(folder: ScenarioFiles.folder.path)
+    let text = try CourseText(folder: PackagedScenarios.folder.path)
     #expect(text.path.count == 28 && text.path.first == "faults")
-    let root = ScenarioFiles.folder.path + "/"
-    let files = Set(ScenarioFiles.all.map { $0.path.replacing(root, with: "").dropLast(4) })
+    let root = PackagedScenarios.folder.path + "/"
+    let files = Set(PackagedScenarios.all.map { $0.path.replacing(root, with: "").dropLast(4) })
     for name in text.path { #expect(files.contains(name[...]), "\(name)") }
     #expect(text.terms.count >= 25)
     let folders = Set(files.compactMap { $0.split(separator: "/").dropLast().first })

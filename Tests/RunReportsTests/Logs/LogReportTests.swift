@@ -1,5 +1,6 @@
 import Foundation
 import LogAnalysis
+import ScenarioFiles
 import ScenarioLanguage
 import Testing
 import WorkbenchFixtures
@@ -86,7 +87,7 @@ struct LogReportTests {
     let folder = try TemporaryFolder()
     let file = folder.file("budget.yml")
     let budget = """
-      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      model: \(PackagedScenarios.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
       sections:
         - {name: list & more, expect: {selects: 10, misses(Country): at most 3}}
         - {name: absent, expect: {selects: 1}}

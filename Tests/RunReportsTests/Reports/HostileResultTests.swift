@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -25,7 +26,7 @@ struct HostileResultTests {
     let file = folder.file("number").path
     await #expect(processExitsWith: .success) { [file = file as String] in
       let scenario = try ScenarioReader.read(
-        text: Self.scenario, url: ScenarioFiles.folder.appendingPathComponent("small.yml"),
+        text: Self.scenario, url: PackagedScenarios.folder.appendingPathComponent("small.yml"),
         path: "small.yml")
       let runner = ScenarioRunner(
         scenario: scenario,
@@ -82,7 +83,7 @@ struct HostileResultTests {
   func browserOnlyShowsAHostileReport() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      text: Self.scenario, url: ScenarioFiles.folder.appendingPathComponent("small.yml"),
+      text: Self.scenario, url: PackagedScenarios.folder.appendingPathComponent("small.yml"),
       path: "small.yml")
     let runner = ScenarioRunner(scenario: scenario, outputDirectory: folder.url)
     let json = String(decoding: try JSONReport.data(try runner.run()), as: UTF8.self)

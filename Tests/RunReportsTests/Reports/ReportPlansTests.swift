@@ -1,5 +1,6 @@
 import Foundation
 import ProfileEvents
+import ScenarioFiles
 import StatementAnalysis
 import Testing
 import WorkbenchFixtures
@@ -13,7 +14,7 @@ struct ReportPlansTests {
   private func result(_ file: String) throws -> RunResult {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
-    let scenario = try ScenarioReader.read(ScenarioFiles.folder.appendingPathComponent(file))
+    let scenario = try ScenarioReader.read(PackagedScenarios.folder.appendingPathComponent(file))
     return try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -16,7 +17,7 @@ struct ScenarioExportTests {
         \(steps)
         variants: [{name: all, why: "One line"}]
         """,
-      url: ScenarioFiles.folder.appendingPathComponent("\(name).yml"), path: "\(name).yml")
+      url: PackagedScenarios.folder.appendingPathComponent("\(name).yml"), path: "\(name).yml")
     return try ScenarioExport(scenario).program.split(separator: "\n").map {
       $0.trimmingCharacters(in: .whitespaces)
     }

@@ -4,6 +4,7 @@ import ProfileEvents
 import Testing
 import WorkbenchFixtures
 
+@testable import ScenarioFiles
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 
@@ -25,7 +26,7 @@ struct ScenarioSchemaTests {
     #expect(page == ScenarioSchema.document, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  @Test(arguments: ScenarioFiles.all)
+  @Test(arguments: PackagedScenarios.all)
   func everyScenarioMatchesTheSchema(file: URL) throws {
     let text = try String(contentsOf: file, encoding: .utf8)
     for reading in YAMLReading.allCases {
@@ -47,7 +48,7 @@ struct ScenarioSchemaTests {
   /// Compares the keys, verbs, options, and metrics with those of the code.
   @Test func schemaContainsEveryWord() throws {
     let root = validator.root.object
-    #expect(Set(root["properties"]?.object.keys.map(\.self) ?? []) == Set(ScenarioReader.keys))
+    #expect(Set(root["properties"]?.object.keys.map(\.self) ?? []) == Set(Scenario.keys))
     let variant = root["properties"]?.object["variants"]?.object["items"]?.object["properties"]
     #expect(Set(variant?.object.keys.map(\.self) ?? []) == Set(VariantReader.keys))
     let definitions = try #require(root["$defs"]?.object)
@@ -135,7 +136,7 @@ struct ScenarioSchemaTests {
     #expect(!validator.problems(of: try YAMLReading.yaml11.value(of: text)).isEmpty)
     #expect(throws: ScenarioDiagnostics.self) {
       try ScenarioReader.read(
-        text: text, url: ScenarioFiles.folder.appendingPathComponent("limit.yml"), path: "limit.yml"
+        text: text, url: PackagedScenarios.folder.appendingPathComponent("limit.yml"), path: "limit.yml"
       )
     }
   }
@@ -192,7 +193,7 @@ struct ScenarioSchemaTests {
     let unusual = Self.valid.replacingOccurrences(of: text, with: replacement)
     let problems = validator.problems(of: try YAMLReading.core.value(of: unusual))
     #expect(problems.isEmpty, "\(problems)")
-    let url = ScenarioFiles.folder.appendingPathComponent("unusual.yml")
+    let url = PackagedScenarios.folder.appendingPathComponent("unusual.yml")
     #expect(throws: Never.self) {
       try ScenarioReader.read(text: unusual, url: url, path: "unusual.yml")
     }
@@ -257,7 +258,7 @@ struct ScenarioSchemaTests {
     #expect(validator.problems(of: try YAMLReading.core.value(of: Self.valid)).isEmpty)
     let invalid = Self.valid.replacingOccurrences(of: text, with: replacement)
     #expect(!validator.problems(of: try YAMLReading.core.value(of: invalid)).isEmpty)
-    let url = ScenarioFiles.folder.appendingPathComponent("invalid.yml")
+    let url = PackagedScenarios.folder.appendingPathComponent("invalid.yml")
     #expect(throws: ScenarioDiagnostics.self) {
       try ScenarioReader.read(text: invalid, url: url, path: "invalid.yml")
     }

@@ -1,6 +1,8 @@
 import Foundation
 import OpenCoreData
+import Profiling
 import SQLiteDriver
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
@@ -23,7 +25,7 @@ struct StoreInspectorTests {
           Mood: {count: 50, country: cycle}
         steps: []
         """,
-      url: ScenarioFiles.folder.appendingPathComponent("small.yml"), path: "small.yml")
+      url: PackagedScenarios.folder.appendingPathComponent("small.yml"), path: "small.yml")
     let url = folder.file("small.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
     return (url, folder)

@@ -8,10 +8,8 @@ import WorkbenchFixtures
 @Suite("Predicate explanations")
 struct PredicateExplanationTests {
   private func model() throws -> NSManagedObjectModel {
-    try ModelFile.read(
-      URL(
-        fileURLWithPath: ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel")
-          .path))
+    try NSManagedObjectModel.read(
+      contentsOf: PackagedScenarios.folder.appendingPathComponent("Models/Moody.xcdatamodel"))
   }
 
   @Test func treeHasOneLinePerNode() throws {

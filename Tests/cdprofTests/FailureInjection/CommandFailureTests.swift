@@ -2,6 +2,7 @@ import ArgumentParser
 import FailingFiles
 import Foundation
 import OpenCoreData
+import Profiling
 import SQLiteDriver
 import Testing
 import WorkbenchShell

@@ -207,6 +207,12 @@ package protocol ManagedObjectReference {
   var hasStableIdentity: Bool { get }
 }
 
+/// An object that is printed as a URI: a managed object or its ID.
+package protocol URIRepresentable {
+  /// The URI of the ID, such as `x-coredata://UUID/Mood/p7`.
+  var uri: String { get }
+}
+
 /// An object whose values are in numbered slots, so that a predicate looks up a key once for all
 /// objects of an entity.
 package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectReference {

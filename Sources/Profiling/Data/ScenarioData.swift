@@ -1,0 +1,78 @@
+package import Foundation
+package import OpenCoreData
+package import ScenarioLanguage
+package import WorkbenchText
+
+/// Creates the data file of a scenario.
+package enum ScenarioData {
+  /// The contents of the file.
+  package struct Contents: Sendable {
+    /// The row count of each entity, without subentities, in the order of the plan or, for a copied
+    /// store, of the model.
+    package var counts: [EntityCount]
+    /// The values of the names in formulas.
+    package var scope: CountExpressionScope
+  }
+
+  /// Creates the data file.
+  ///
+  /// - Parameters:
+  ///   - plan: The data to create.
+  ///   - model: The model of the data.
+  ///   - scale: The value of `scale`.
+  ///   - url: The location of the file, which is replaced if it exists, or of the new store of
+  ///     another type.
+  ///   - type: The type of the store.
+  ///   - options: The store's options.
+  ///   - progress: A closure that receives the number of rows created so far and the total.
+  /// - Throws: A `CountExpressionError` if a count has no value; otherwise, the framework's
+  ///   `NSError`.
+  package static func make(
+    _ plan: DataPlan, model: NSManagedObjectModel, scale: Int, at url: URL,
+    type: NSPersistentStore.StoreType = .sqlite, options: [String: any Sendable] = [:],
+    progress: (_ rows: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws -> Contents {
+    switch plan.source {
+    case .generated(let plans):
+      let counts = try plan.counts(scale: scale)
+      let total = counts.reduce(0) { $0 + $1.count }
+      if type == .sqlite { try StoreFile.remove(at: url) }
+      let builder = StoreBuilder(model: model, plans: plans, counts: counts, seed: plan.seed)
+      try builder.build(at: url, type: type, options: options) { progress($0, total) }
+      return Contents(
+        counts: counts,
+        scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
+    case .copied(let store):
+      try StoreFile.copy(from: store, to: url)
+      let counts = try self.counts(in: url, model: model)
+      return Contents(
+        counts: counts,
+        scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
+    }
+  }
+
+  /// Returns the row count of each entity in a store, without subentities, in alphabetical order.
+  ///
+  /// **Cost**: one COUNT for each concrete entity. The store is opened read-only.
+  package static func counts(
+    in store: URL, model: NSManagedObjectModel, ignoringVersions: Bool = false
+  ) throws -> [EntityCount] {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: store,
+      options: [
+        NSReadOnlyPersistentStoreOption: true,
+        NSIgnorePersistentStoreVersioningOption: ignoringVersions,
+      ])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return try context.performAndWait {
+      try model.entitiesByName.keys.sorted().compactMap { name in
+        guard model.entitiesByName[name]?.isAbstract == false else { return nil }
+        let request = NSFetchRequest<NSManagedObject>(entityName: name)
+        request.includesSubentities = false
+        return EntityCount(name: name, count: try context.count(for: request))
+      }
+    }
+  }
+}

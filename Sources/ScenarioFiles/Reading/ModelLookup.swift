@@ -1,0 +1,133 @@
+import Foundation
+import OpenCoreData
+import ScenarioLanguage
+import WorkbenchText
+internal import Yams
+
+/// Finds the model of a scenario: in a `Models/` folder next to the file or one level up, at a
+/// path, or in the copied store.
+struct ModelLookup {
+  /// The result of a lookup.
+  struct Found {
+    let model: NSManagedObjectModel
+    /// The location of the model, or `nil` if the model was read from the store.
+    let url: URL?
+    /// The store to copy, if `data` specifies one.
+    let store: URL?
+  }
+
+  let document: YAMLDocument
+  /// The folder that contains the scenario file.
+  let folder: URL
+
+  private static let extensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+
+  /// Returns the model, or records a problem and returns `nil` if there is none.
+  func model(named entry: YAMLEntry?, data: YAMLEntry?) -> Found? {
+    let store = data.flatMap { DataReader.storePath(in: $0, of: document) }.flatMap(storeURL)
+    if let entry {
+      guard let name = document.text(of: entry, wanted: "a model's name or path") else {
+        return nil
+      }
+      guard let url = url(of: name.text) else {
+        document.report(missing(name), at: entry.keyPath)
+        return nil
+      }
+      return read(url, entry: entry, name: name, store: store)
+    }
+    guard let data, let store else {
+      document.report(
+        LanguageProblem(
+          "the scenario has no `model`", at: SourceRange(line: 1, column: 1),
+          nextStep: "write `model: NAME`, with NAME.xcdatamodel in Models/ next to this file"),
+        at: "model")
+      return nil
+    }
+    return read(store, data: data)
+  }
+
+  private func storeURL(_ word: Word, _ entry: YAMLEntry) -> URL? {
+    let url = URL(fileURLWithPath: word.text, relativeTo: folder)
+    guard FileManager.default.fileExists(atPath: url.path) else {
+      document.report(
+        LanguageProblem(
+          "there's no file `\(word.text)`", at: word.range,
+          nextStep: "use a path relative to the scenario's folder, \(folder.path)"),
+        at: entry.keyPath)
+      return nil
+    }
+    return url
+  }
+
+  private func read(_ url: URL, entry: YAMLEntry, name: Word, store: URL?) -> Found? {
+    do {
+      return Found(model: try ModelLookup.read(url), url: url, store: store)
+    } catch {
+      document.report(
+        LanguageProblem(
+          "the model \(url.lastPathComponent) can't be read: \(ErrorText.of(error))",
+          at: name.range,
+          nextStep: "open it in Xcode, or run `cdprof inspect` on a store made with it"),
+        at: entry.keyPath)
+      return nil
+    }
+  }
+
+  private func read(_ store: URL, data: YAMLEntry) -> Found? {
+    do {
+      return Found(model: try ModelLookup.read(store), url: nil, store: store)
+    } catch {
+      document.report(
+        LanguageProblem(
+          "the model in \(store.lastPathComponent) can't be read: \(ErrorText.of(error))",
+          at: data.key.range,
+          nextStep: "specify a model with `model:`"), at: data.keyPath)
+      return nil
+    }
+  }
+
+  /// Returns the model in a document, a compiled model, or a store, without modifying any file.
+  private static func read(_ url: URL) throws -> NSManagedObjectModel {
+    try ModelFile.isStore(url)
+      ? NSManagedObjectModel.inStore(at: url) : NSManagedObjectModel.read(contentsOf: url)
+  }
+
+  private func url(of name: String) -> URL? {
+    candidates(for: name).first { FileManager.default.fileExists(atPath: $0.path) }
+  }
+
+  private func candidates(for name: String) -> [URL] {
+    let given = URL(fileURLWithPath: name, relativeTo: folder).standardizedFileURL
+    if ModelLookup.extensions.contains(given.pathExtension) { return [given] }
+    return ModelLookup.extensions.flatMap { suffix in
+      modelFolders.map { $0.appendingPathComponent("\(name).\(suffix)") }
+        + [given.appendingPathExtension(suffix)]
+    }
+  }
+
+  /// The folders that can contain models.
+  ///
+  /// Scenarios in several folders can share the models one level up.
+  private var modelFolders: [URL] {
+    [folder, folder.appendingPathComponent("..", isDirectory: true).standardizedFileURL]
+      .map { $0.appendingPathComponent("Models", isDirectory: true) }
+  }
+
+  private func missing(_ name: Word) -> LanguageProblem {
+    let models = folder.appendingPathComponent("Models", isDirectory: true)
+    let files = modelFolders.flatMap {
+      (try? FileManager.default.contentsOfDirectory(atPath: $0.path)) ?? []
+    }
+    let known = Set(
+      files.map { URL(fileURLWithPath: $0) }
+        .filter { ModelLookup.extensions.contains($0.pathExtension) }
+        .map { $0.deletingPathExtension().lastPathComponent }
+    ).sorted()
+    return LanguageProblem(
+      "there's no model `\(name.text)`", at: name.range,
+      didYouMean: NearestName.of(name.text, among: known),
+      nextStep: known.isEmpty
+        ? "put \(name.text).xcdatamodel in \(models.path), or use a path"
+        : "use one of: \(known.joined(separator: ", "))")
+  }
+}

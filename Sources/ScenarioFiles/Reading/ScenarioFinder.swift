@@ -1,0 +1,142 @@
+import Foundation
+import ManagedModel
+package import ScenarioLanguage
+import WorkbenchText
+
+/// Finds scenario files by path or in a folder.
+package enum ScenarioFinder {
+  /// A scenario file.
+  package struct Found: Sendable, Hashable {
+    /// The path as it was given, or relative to the given folder.
+    package var path: String
+    /// The name of the scenario's reports: the path in the folder, without its extension.
+    package var name: String
+  }
+
+  /// Returns the scenario files at a path, sorted by path.
+  ///
+  /// If the path is a folder, returns the files in it and in its subfolders whose extension is
+  /// `.yml` or `.yaml`. Hidden files are ignored.
+  ///
+  /// - Throws: `InvalidInputError` if the path doesn't exist, or if a folder doesn't contain
+  ///   scenarios.
+  package static func files(at path: String) throws -> [Found] {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
+    else {
+      try InputFile.check(path)
+      return [named(path)]
+    }
+    let found = (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? [])
+      .filter { file in
+        isScenario(file)
+          && !file.split(separator: "/").contains { $0.hasPrefix(".") }
+      }
+      .sorted()
+    guard !found.isEmpty else {
+      throw InvalidInputError(
+        kind: .missing, message: "there are no scenarios in the folder \(path)",
+        nextStep: "create one with `cdprof new NAME`, or use another folder")
+    }
+    let folder = path.hasSuffix("/") ? path : "\(path)/"
+    return found.map { Found(path: folder + $0, name: baseName($0)) }
+  }
+
+  /// Returns the paths of the scenarios directly in a folder, sorted, without the folder.
+  ///
+  /// Other YAML files, which contain neither the key `steps` nor `variants`, aren't scenarios.
+  static func scenarios(directlyIn folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { name in
+      guard !name.hasPrefix("."), isScenario(name),
+        let data = try? InputFile.read("\(folder)/\(name)", limit: InputLimits.scenarioSize)
+      else { return false }
+      return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+        .contains { $0.hasPrefix("steps:") || $0.hasPrefix("variants:") }
+    }
+    .sorted()
+  }
+
+  private static func isScenario(_ file: String) -> Bool {
+    ["yml", "yaml"].contains((file as NSString).pathExtension.lowercased())
+  }
+
+
+  /// Returns the scenario file for a path, without checking that it exists.
+  package static func named(_ path: String) -> Found {
+    guard path != InputFile.standardInput else {
+      return Found(path: path, name: Scenario.standardInputName)
+    }
+    return Found(path: path, name: baseName((path as NSString).lastPathComponent))
+  }
+
+  private static func baseName(_ path: String) -> String {
+    (path as NSString).deletingPathExtension
+  }
+}
+
+/// The selection of scenarios and variants to run.
+package struct ScenarioChoice: Sendable {
+  /// A part of the file's path or of the scenario's name, or a behavior ID that the scenario
+  /// covers.
+  ///
+  /// If `nil`, all scenarios are selected.
+  package var only: String?
+  /// The names of the selected variants.
+  ///
+  /// If empty, all variants are selected.
+  package var variants: [String]
+
+  package init(only: String? = nil, variants: [String] = []) {
+    self.only = only
+    self.variants = variants
+  }
+
+  /// An error for a selection that is empty.
+  package struct Empty: Error, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// Creates an error that suggests a similar name.
+    ///
+    /// - Parameters:
+    ///   - message: The first line: what's missing.
+    ///   - word: The name that doesn't match.
+    ///   - known: The names that would.
+    ///   - nextStep: The second line.
+    init(_ message: String, _ word: String, among known: [String], _ nextStep: String) {
+      let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
+      description = ["\(message)\(near)", nextStep].map(PrintableText.line)
+        .joined(separator: "\n")
+    }
+  }
+
+  /// Returns the selected scenarios with their selected variants, in their original order.
+  ///
+  /// - Throws: `Empty` if no scenario matches, or if a variant doesn't exist in any scenario.
+  package func scenarios(of all: [Scenario]) throws(Empty) -> [Scenario] {
+    let fitting = all.filter(fits)
+    if let only, fitting.isEmpty {
+      throw Empty(
+        "no scenario matches `\(only)`", only, among: all.map(\.fileName) + all.map(\.name),
+        "use a part of a file's path or a scenario's name, or a behavior ID")
+    }
+    guard !variants.isEmpty else { return fitting }
+    let names = fitting.flatMap { $0.variants.map(\.name) }
+    for name in variants where !names.contains(name) {
+      throw Empty(
+        "no scenario has a variant `\(name)`", name, among: names,
+        "use one of: \(ModelNames.list(names))")
+    }
+    return fitting.compactMap { scenario in
+      var scenario = scenario
+      scenario.variants.removeAll { !variants.contains($0.name) }
+      return scenario.variants.isEmpty ? nil : scenario
+    }
+  }
+
+  private func fits(_ scenario: Scenario) -> Bool {
+    guard let only else { return true }
+    return scenario.path.contains(only) || scenario.name.contains(only)
+      || scenario.covers.contains { $0.id == only }
+  }
+}

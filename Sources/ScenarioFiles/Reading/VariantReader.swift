@@ -1,0 +1,273 @@
+import OpenCoreData
+import SQLiteDriver
+import ScenarioLanguage
+import WorkbenchText
+internal import Yams
+
+/// Parses the variants of a scenario: their changes to the shared steps and their expectations.
+struct VariantReader {
+  let document: YAMLDocument
+  let names: ModelNames
+  /// The check of a variant's first step.
+  let check: StepCheck
+  /// The entities whose row counts formulas can use.
+  let rowNames: ModelNames
+  /// The shared steps, without their own expectations.
+  let shared: [Step]
+  /// The source of expectations that don't specify one.
+  let source: SourceMark
+  /// The sentence about Apple platforms for variants that don't have their own.
+  let apple: String
+  let steps: StepReader
+
+  static let keys = ["name", "why", "source", "apple", "set", "first", "then", "expect"]
+
+  /// Returns the variants of a list, and reports their problems.
+  func variants(of entry: YAMLEntry) -> [Variant] {
+    let elements = document.list(of: entry, what: "variants") ?? []
+    if elements.isEmpty, entry.node.sequence != nil {
+      document.report(
+        LanguageProblem(
+          "`variants` is empty", at: entry.key.range,
+          nextStep: "write at least one: `- {name: plain, expect: {selects: 1}}`"),
+        at: entry.keyPath)
+    }
+    var seen = Set<String>()
+    return elements.compactMap { node, keyPath in
+      guard let variant = variant(of: node, at: keyPath) else { return nil }
+      if !seen.insert(variant.name).inserted {
+        document.report(
+          LanguageProblem(
+            "two variants are named `\(variant.name)`", at: document.range(of: node),
+            nextStep: "give each variant a unique name"), at: keyPath)
+      }
+      return variant
+    }
+  }
+
+  /// Returns the only variant of a scenario without `variants`: its shared steps, unchanged.
+  func onlyVariant(named name: String, expect entry: YAMLEntry?, line: Int) -> Variant {
+    var variant = Variant(name: name, expect: ExpectBlock(line: line), line: line)
+    variant.apple = apple
+    checkSteps(of: variant)
+    if let entry, let block = expectReader(variant, source).block(of: entry) {
+      variant.expect = block
+    }
+    return variant
+  }
+
+  private func variant(of node: Node, at keyPath: String) -> Variant? {
+    guard
+      let entries = document.entries(
+        of: node, at: keyPath, known: VariantReader.keys, what: "a variant")
+    else { return nil }
+    let line = document.range(of: node).line
+    var variant = Variant(name: "", expect: ExpectBlock(line: line), line: line)
+    variant.apple = apple
+    var source = source
+    var expect: YAMLEntry?
+    for entry in entries {
+      switch entry.key.text {
+      case "name": variant.name = document.text(of: entry)?.text ?? "?"
+      case "why": variant.why = (document.text(of: entry)?.text ?? "").trimmedLines
+      case "apple": variant.apple = (document.text(of: entry)?.text ?? "").trimmedLines
+      case "source": source = document.sourceMark(of: entry) ?? source
+      case "set": variant.set = settings(of: entry)
+      case "first": variant.first = steps.steps(of: entry)
+      case "then": variant.then = steps.steps(of: entry)
+      default: expect = entry
+      }
+    }
+    if variant.name.isEmpty {
+      document.report(
+        LanguageProblem(
+          "the variant has no name", at: document.range(of: node), nextStep: "write `name: …`"),
+        at: keyPath)
+    }
+    checkSteps(of: variant)
+    if let expect, let block = expectReader(variant, source).block(of: expect) {
+      variant.expect = block
+    }
+    return variant
+  }
+
+  private func expectReader(_ variant: Variant, _ source: SourceMark) -> ExpectReader {
+    ExpectReader(document: document, scopes: scopes(of: variant), source: source)
+  }
+
+  /// Returns the resolver of the scopes that a variant's expectations can use.
+  func scopes(of variant: Variant) -> ScopeResolver {
+    let steps = variant.steps(sharing: shared)
+    let contexts = steps.filter { $0.verb == .context }.map(\.subject)
+    return ScopeResolver(
+      names: names, rowNames: rowNames, stepNames: steps.compactMap(\.name),
+      contextNames: [ContextShape.main] + contexts)
+  }
+
+  private func checkSteps(of variant: Variant) {
+    var known = KnownNames()
+    var check = check
+    for step in variant.steps(sharing: shared) {
+      guard !isLost(step, known) else { continue }
+      for problem in check.problems(of: step, known: known) {
+        document.report(problem, at: document.keyPath(of: step))
+      }
+      known = known.after(step)
+      check = check.after(step)
+    }
+  }
+
+  /// Returns whether a step uses a name that's missing only because its own step is invalid.
+  private func isLost(_ step: Step, _ known: KnownNames) -> Bool {
+    let context = known.context(of: step)
+    let isWithoutContext =
+      known.contexts[context] == nil && document.lostNames.contains(context)
+    let isWithoutReference = step.predicateReferences.contains {
+      known.results[$0.name] == nil && document.lostNames.contains($0.name)
+    }
+    return isWithoutContext || isWithoutReference
+      || (step.verb.subject == .result && known.results[step.subject] == nil
+        && known.contexts[step.subject] == nil && document.lostNames.contains(step.subject))
+  }
+
+  private func settings(of entry: YAMLEntry) -> [Setting] {
+    let entries =
+      document.entries(of: entry.node, at: entry.keyPath, known: nil, what: "`set`") ?? []
+    return entries.compactMap { entry in
+      let target = entry.key.text.prefix { $0 != "." }
+      guard !document.lostNames.contains(String(target)) else { return nil }
+      return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
+        try setting(of: entry)
+      }
+    }
+  }
+
+  private func setting(of entry: YAMLEntry) throws(LanguageProblem) -> Setting {
+    let parts = entry.key.text.split(separator: ".", omittingEmptySubsequences: false)
+      .map(String.init)
+    guard parts.count == 2 else {
+      throw LanguageProblem(
+        "`\(entry.key.text)` isn't an option of a named step", at: entry.key.range,
+        nextStep: "write `NAME.option: value`, such as `moods.values: no`")
+    }
+    guard let step = shared.first(where: { $0.label == parts[0] }) else {
+      let known = shared.compactMap(\.label)
+      throw LanguageProblem(
+        "there's no shared step `\(parts[0])`",
+        at: entry.key.range(at: 0, length: parts[0].count),
+        didYouMean: NearestName.of(parts[0], among: known),
+        nextStep: known.isEmpty
+          ? "name a step with `as`" : "use one of: \(known.joined(separator: ", "))")
+    }
+    let option = Word(
+      parts[1], at: entry.key.range(at: parts[0].count + 1, length: parts[1].count))
+    let value = try steps.value(of: entry)
+    let (read, words) = try StepBuilder.option(option, value, of: step.verb)
+    return Setting(target: parts[0], option: read, words: words)
+  }
+}
+
+extension String {
+  /// The trimmed lines of a folded or literal scalar, joined with spaces.
+  var trimmedLines: String {
+    split(whereSeparator: \.isNewline).map { $0.trimmed }.joined(separator: " ")
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: String {
+    let start = drop(while: \.isWhitespace)
+    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(start[...last])
+  }
+}
+
+/// Finds index names that can't exist in any store of a scenario.
+///
+/// Known names are the indexes of the model and those that SQLite creates for it, the indexes of a
+/// copied store, and the indexes that the steps of any variant create.
+struct IndexCheck {
+  private let scenario: Scenario
+  /// The names of fetch indexes and of stored indexes.
+  private let known: Set<String>
+  /// The names to suggest.
+  ///
+  /// Stored names of fetch indexes are omitted.
+  private let offered: [String]
+
+  init(_ scenario: Scenario) {
+    self.scenario = scenario
+    let models = [scenario.model] + (scenario.versions?.versions.map(\.model) ?? [])
+    var fetchIndexes = models.flatMap(\.entities).flatMap { entity in
+      entity.indexes.map { (entity.name ?? "", $0.name) }
+    }
+    var stored = models.flatMap(\.storeIndexNames)
+    for step in IndexCheck.steps(of: scenario) {
+      if step.verb == .index, let name = step.name { fetchIndexes.append((step.subject, name)) }
+      if step.verb == .sql { stored += IndexCheck.made(by: step.subject) }
+    }
+    if case .copied(let store) = scenario.data.source { stored += IndexCheck.indexes(of: store) }
+    let long = fetchIndexes.map { NSManagedObjectModel.storeIndexName($1, ofEntity: $0) }
+    known = Set(fetchIndexes.map(\.1) + long + stored)
+    offered = Set(fetchIndexes.map(\.1) + Set(stored).subtracting(long)).sorted()
+  }
+
+  /// The plan requirements and the steps that drop an index, with a problem for each unknown name.
+  var problems: [(keyPath: String, problem: LanguageProblem)] {
+    let steps = IndexCheck.steps(of: scenario)
+    let blocks = scenario.variants.map(\.expect) + steps.compactMap(\.expect)
+    let demands = blocks.flatMap(\.plans).compactMap { plan in
+      if case .uses(let name) = plan.requirement, let range = plan.range {
+        (plan.text, name, range.part(at: range.length - name.count, length: name.count))
+      } else {
+        nil
+      }
+    }
+    let removals = steps.compactMap { step in
+      if let name = step.name(of: .remove) {
+        ("steps", name, step.ranges.range(of: .remove))
+      } else {
+        nil
+      }
+    }
+    return (demands + removals).filter { !isKnown($0.1) }.map { keyPath, name, range in
+      (
+        keyPath,
+        LanguageProblem(
+          "there's no index `\(name)` in the model, the store, or the steps", at: range,
+          didYouMean: NearestName.of(name, among: offered),
+          nextStep: "use one of: \(ModelNames.list(offered))")
+      )
+    }
+  }
+
+  /// Returns whether an index name is known or assigned by SQLite.
+  private func isKnown(_ name: String) -> Bool {
+    known.contains(name) || name.hasPrefix("sqlite_autoindex_")
+  }
+
+  private static func steps(of scenario: Scenario) -> [Step] {
+    scenario.steps + scenario.variants.flatMap { $0.first + $0.then }
+  }
+
+  /// Returns the name of the index that a statement creates.
+  private static func made(by sql: String) -> [String] {
+    let pattern =
+      #/(?i)^\s*CREATE\s+(?:UNIQUE\s+)?INDEX\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:main\.)?["`\[]?([^\s"`\]]+)/#
+    return sql.firstMatch(of: pattern).map { [String($0.1)] } ?? []
+  }
+
+  /// Returns the indexes of a store, which is opened read-only.
+  ///
+  /// Returns an empty array if the store can't be read; that error is reported elsewhere.
+  private static func indexes(of store: URL) -> [String] {
+    guard let connection = try? StoreConnection.open(path: store.path, access: .inspecting) else {
+      return []
+    }
+    defer { connection.close() }
+    let rows = try? connection.values("SELECT name FROM sqlite_master WHERE type = 'index'")
+    return (rows ?? []).compactMap { row in
+      if case .text(let name)? = row.first { name } else { nil }
+    }
+  }
+}
