@@ -74,7 +74,7 @@ let package = Package(
     .target(
       name: "ScenarioFiles",
       dependencies: [
-        "WorkbenchText", "ScenarioLanguage", "OpenCoreData", "ProfileEvents",
+        "WorkbenchText", "ScenarioLanguage", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
         .product(name: "Yams", package: "Yams"),
       ]),
     .target(
@@ -85,23 +85,20 @@ let package = Package(
     .target(
       name: "Profiling",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "EngineInterface", "OpenCoreData",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "EngineInterface", "OpenCoreData",
         "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
       name: "LogAnalysis",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "OpenCoreData",
-        "SQLiteDriver",
-        "ProfileEvents",
+        "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
       name: "RunReports",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling",
-        "LogAnalysis", "OpenCoreData", "ProfileEvents",
+        "Profiling", "LogAnalysis", "OpenCoreData", "ProfileEvents",
         .product(name: "Mustache", package: "swift-mustache"),
       ],
       resources: [
@@ -122,8 +119,7 @@ let package = Package(
       name: "WorkbenchShell",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling",
-        "RunReports", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+        "Profiling", "RunReports", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
       name: "WorkbenchServer",
@@ -135,9 +131,8 @@ let package = Package(
       name: "WorkbenchCommands",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling",
-        "LogAnalysis", "RunReports", "WorkbenchShell", "WorkbenchServer", "EngineInterface",
-        "OpenCoreData", "SQLiteDriver", "ModelCode", "CReadline", "CSandbox",
+        "Profiling", "LogAnalysis", "RunReports", "WorkbenchShell", "WorkbenchServer",
+        "EngineInterface", "OpenCoreData", "SQLiteDriver", "ModelCode", "CReadline", "CSandbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(name: "cdprof", dependencies: ["WorkbenchCommands"]),
@@ -161,16 +156,14 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "WorkbenchText", "ScenarioLanguage", "ScenarioFiles", "StoreTools", "LogAnalysis",
-        "RunReports",
-        "OpenCoreData", "ManagedModel",
+        "RunReports", "OpenCoreData", "ManagedModel",
       ], path: "Tests/FuzzTargets"),
     // What the tests of the workbench share: stores, scenarios, logs, recorded events.
     .target(
       name: "WorkbenchFixtures",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling",
-        "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+        "Profiling", "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ], path: "Tests/WorkbenchFixtures"),
     .testTarget(
       name: "StatementAnalysisTests",
@@ -185,47 +178,40 @@ let package = Package(
     .testTarget(
       name: "StoreToolsTests",
       dependencies: [
-        "FailingFiles", "WorkbenchFixtures", "WorkbenchText", "Profiling",
-        "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "OpenCoreData", "ModelCode", "SQLiteDriver",
+        "FailingFiles", "WorkbenchFixtures", "WorkbenchText", "Profiling", "ScenarioLanguage",
+        "ScenarioFiles", "StoreTools", "OpenCoreData", "ModelCode", "SQLiteDriver",
       ]),
     .testTarget(
       name: "ProfilingTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "ScenarioFiles", "Profiling",
-        "OpenCoreData", "ProfileEvents",
+        "ScenarioFiles", "Profiling", "OpenCoreData", "ProfileEvents",
       ]),
     .testTarget(
       name: "LogAnalysisTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "ScenarioFiles",
-        "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+        "ScenarioFiles", "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
     .testTarget(
       name: "RunReportsTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "ScenarioFiles", "StoreTools",
-        "Profiling", "LogAnalysis", "RunReports", "OpenCoreData", "ProfileEvents",
+        "ScenarioFiles", "StoreTools", "Profiling", "LogAnalysis", "RunReports", "OpenCoreData",
+        "ProfileEvents",
       ]),
     .testTarget(
       name: "WorkbenchShellTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "ScenarioFiles", "StoreTools",
-        "Profiling", "RunReports", "WorkbenchShell", "OpenCoreData", "SQLiteDriver",
-        "ProfileEvents",
+        "ScenarioFiles", "StoreTools", "Profiling", "RunReports", "WorkbenchShell", "OpenCoreData",
+        "SQLiteDriver", "ProfileEvents",
       ]),
     .testTarget(
       name: "cdprofTests",
       dependencies: [
-        "Profiling",
-        "FailingFiles", "FuzzTargets", "cdprof", "WorkbenchShell", "WorkbenchCommands", "CSandbox",
-        "WorkbenchText", "OpenCoreData",
-        "ManagedModel",
-        "SQLiteDriver",
+        "Profiling", "FailingFiles", "FuzzTargets", "cdprof", "WorkbenchShell", "WorkbenchCommands",
+        "CSandbox", "WorkbenchText", "OpenCoreData", "ManagedModel", "SQLiteDriver",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // The code of the articles in the documentation catalogs.

@@ -52,7 +52,7 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
   ///   - url: The SQLite store.
   ///   - model: The model of the store.
   ///   - keys: The properties by whose values an object is recognized.
-  /// - Throws: The errors of opening a store.
+  /// - Throws: The errors of opening and reading a store.
   public init(
     contentsOf url: URL, model: NSManagedObjectModel, keys: [String: [String]] = [:]
   ) throws {

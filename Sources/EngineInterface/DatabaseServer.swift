@@ -38,9 +38,14 @@ public protocol DatabaseServer: AnyObject, Sendable {
   func obstacle(to model: NSManagedObjectModel) -> String?
 
   /// Returns the URL of a new store, which doesn't exist yet.
+  ///
+  /// - Throws: An error if the server can't be reached; it contains no password.
   func makeStoreURL() throws -> URL
 
   /// Copies a closed store, and returns the URL of the copy.
+  ///
+  /// - Throws: An error if the store can't be copied; it contains no password. An incomplete copy
+  ///   is removed.
   func copyStore(at url: URL) throws -> URL
 
   /// Removes a store that it made; does nothing if that's already removed.
@@ -58,6 +63,7 @@ public protocol DatabaseServer: AnyObject, Sendable {
   ///   - statements: The statements, each with the values of its first execution.
   ///   - url: The closed store as the statements left it.
   ///   - data: The closed store that this one was copied from before the statements ran.
+  /// - Throws: An error if the server can't be reached; it contains no password.
   func plans(
     of statements: [ServerStatement], at url: URL, copiedFrom data: URL
   ) throws -> [ServerPlan]
@@ -65,6 +71,7 @@ public protocol DatabaseServer: AnyObject, Sendable {
   /// Copies a closed store to try indexes on the copy, which is removed with the result.
   ///
   /// - Parameter model: The store's model.
+  /// - Throws: An error if the store can't be copied; it contains no password.
   func makeIndexTrials(at url: URL, model: NSManagedObjectModel) throws -> any IndexTrials
 }
 

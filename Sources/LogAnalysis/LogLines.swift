@@ -32,7 +32,7 @@ package final class LogLines {
   ///
   /// - Parameters:
   ///   - path: The path of a file, or `-` for standard input.
-  ///   - decompressedLimit: The maximum size of a decompressed gzip file, in bytes.
+  ///   - decompressedLimit: The maximum size of a decompressed file, in bytes.
   /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or is a log archive.
   package init(
     path: String, decompressedLimit: Int = InputLimits.inflatedLog
@@ -150,7 +150,7 @@ package final class LogLines {
       guard decompressedCount <= decompressedLimit else {
         return fail(
           "is more than \(decompressedLimit >> 20) MiB when decompressed",
-          "if it is a log, decompress it into `cdprof log -`")
+          "if it's a log, pipe the decompressed text to `cdprof log -`")
       }
       return bytes
     } catch {

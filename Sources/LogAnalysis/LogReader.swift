@@ -24,7 +24,7 @@ package struct LogReader {
   /// The first and the last time in the log.
   private var times = (first: LogTime(), last: LogTime())
 
-  /// Reads a log, as text or compressed with gzip.
+  /// Reads a log, as text or compressed with gzip or, if the system has its library, Zstandard.
   ///
   /// - Parameters:
   ///   - path: The path of a file, or `-` for standard input.
@@ -56,7 +56,7 @@ package struct LogReader {
         ? "\(name) isn't a log: it contains binary data"
         : "\(name) isn't a Core Data SQL log: none of its "
           + "\(NumberText.counted(report.lines, "line")) is from Core Data",
-      nextStep: isBinary ? "use a log as text, or compressed with gzip" : run)
+      nextStep: isBinary ? "use a log as text, or compressed with gzip or zstd" : run)
   }
 
   /// Reads the remaining lines, even if none is from Core Data.

@@ -188,8 +188,7 @@ struct LogSamples {
   }
 
   mutating func add(_ message: LogMessage) {
-    // Addresses differ between lines of the same kind, and long text doesn't need to be kept in
-    // full.
+    // Long text doesn't need to be kept in full.
     let text = LogBytes(message.text.bytes.prefix(2_000)).string
     if let position = positions[text] {
       all[position].count += 1

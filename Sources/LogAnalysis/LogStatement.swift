@@ -318,17 +318,21 @@ private struct StatementBeginnings {
 /// The entities of a log's tables, according to a model.
 package struct LogTables {
   private let model: SQLModel
+  /// The names of the root entities by their tables, in uppercase.
+  private let roots: [String: String]
 
   /// Maps a model to tables as Core Data does.
   package init(_ model: NSManagedObjectModel) {
     self.model = SQLModel(model: model)
+    roots = Dictionary(
+      self.model.entities.filter { $0.superentity == nil }.map { ($0.table.uppercased(), $0.name) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Returns the root entity of a table, or `nil` for join tables and tables that aren't in the
   /// model.
   package func entity(of table: String) -> String? {
-    let table = table.uppercased()
-    return model.entities.first { $0.table.uppercased() == table && $0.superentity == nil }?.name
+    roots[table.uppercased()]
   }
 
   /// Returns the table of an entity, or `nil` if the entity isn't in the model.

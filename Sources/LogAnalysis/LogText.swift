@@ -117,16 +117,17 @@ package enum LogText {
     return parts.isEmpty ? "" : "   [\(parts.joined(separator: ", "))]"
   }
 
-  /// Returns the bound values of each statement, from its first execution that has some.
+  /// Returns the bound values of each listed statement, from its first execution that has some.
   private static func binds(_ report: LogReport) -> [String] {
-    let bound = report.statements.filter { !$0.binds.isEmpty }
+    let bound = report.statementsByTime.prefix(limit).filter { !$0.binds.isEmpty }
     guard !bound.isEmpty else { return [] }
-    return [""]
-      + bound.prefix(limit).map { "  #\($0.number) bound: \($0.binds.joined(separator: ", "))" }
+    return [""] + bound.map { "  #\($0.number) bound: \($0.binds.joined(separator: ", "))" }
   }
 
+  /// Returns the plan of each listed statement that has one.
   private static func plans(_ report: LogReport) -> [String] {
-    report.statements.filter { !$0.plan.isEmpty || !$0.loggedPlan.isEmpty }.flatMap { statement in
+    let listed = report.statementsByTime.prefix(limit)
+    return listed.filter { !$0.plan.isEmpty || !$0.loggedPlan.isEmpty }.flatMap { statement in
       let plan = statement.plan.isEmpty ? statement.loggedPlan : statement.plan
       var lines = ["", "  #\(statement.number)  \(SQLAbbreviation.short(statement.sql))"]
       lines += plan.map { "      \($0)" }
@@ -179,8 +180,11 @@ package enum LogText {
   ///
   /// Times in a log have four decimal places of a second.
   static func time(_ microseconds: Int) -> String {
-    guard microseconds < 1_000_000 else { return NumberText.grouped(microseconds / 1_000) + " ms" }
-    return "\(microseconds / 1_000).\(microseconds % 1_000 / 100) ms"
+    guard microseconds < 999_950 else {
+      return NumberText.grouped((microseconds + 500) / 1_000) + " ms"
+    }
+    let tenths = (microseconds + 50) / 100
+    return "\(tenths / 10).\(tenths % 10) ms"
   }
 }
 

@@ -63,23 +63,41 @@ package struct Word: Sendable, Hashable {
   package var range: SourceRange
   /// Whether the word is quoted; a quoted word is never a keyword.
   package var isQuoted: Bool
+  /// The source positions of the characters and of the end; `nil` if they're consecutive on a line.
+  private let positions: [SourceRange]?
 
-  package init(_ text: String, at range: SourceRange, isQuoted: Bool = false) {
+  /// Creates a word.
+  ///
+  /// - Parameters:
+  ///   - text: The word without quotation marks, with escapes resolved.
+  ///   - range: The range of the word, with its quotation marks.
+  ///   - isQuoted: Whether it's quoted.
+  ///   - positions: The position of each character of the text, and of the end, in a word with
+  ///     escapes or on several lines.
+  package init(
+    _ text: String, at range: SourceRange, isQuoted: Bool = false,
+    positions: [SourceRange]? = nil
+  ) {
     self.text = text
     self.range = range
     self.isQuoted = isQuoted
+    self.positions = positions
   }
 
-  /// Returns the source range of characters of the word.
-  ///
-  /// Escapes aren't taken into account; if there are any before the offset, the range is too far
-  /// left.
+  /// Returns the source range of characters of the word; of those on the first line, if they're on
+  /// several.
   ///
   /// - Parameters:
   ///   - offset: The offset in `text`, in characters.
   ///   - length: The number of characters.
   package func range(at offset: Int, length: Int = 1) -> SourceRange {
-    range.part(at: offset + (isQuoted ? 1 : 0), length: length)
+    guard let positions, let last = positions.last else {
+      return range.part(at: offset + (isQuoted ? 1 : 0), length: length)
+    }
+    let start = offset < positions.count ? positions[offset] : last
+    let characters = positions[min(offset, positions.count)...].prefix(length + 1)
+    let end = characters.last { $0.line == start.line } ?? start
+    return SourceRange(line: start.line, column: start.column, length: end.column - start.column)
   }
 
   /// Whether the word can be a name: a letter or `_`, followed by letters, digits, `_`, and `-`.

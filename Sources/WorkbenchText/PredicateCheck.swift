@@ -94,10 +94,34 @@ package struct PredicateCheck {
     }
   }
 
+  /// Returns the source range of a key path's first use: not in a string, and not as a part of
+  /// another word or path.
   private func range(of keyPath: String, in word: Word) -> SourceRange {
-    guard let range = word.text.range(of: keyPath) else { return word.range }
-    let offset = word.text.distance(from: word.text.startIndex, to: range.lowerBound)
-    return word.range(at: offset, length: keyPath.count)
+    let text = Array(word.text)
+    let path = Array(keyPath)
+    var quote: Character?
+    var index = 0
+    while index < text.count {
+      let character = text[index]
+      if let open = quote {
+        if character == "\\" { index += 1 }
+        if character == open { quote = nil }
+      } else if character == "'" || character == "\"" {
+        quote = character
+      } else if text[index...].starts(with: path),
+        index == 0 || !PredicateCheck.continues(text[index - 1]) && text[index - 1] != ".",
+        index + path.count == text.count || !PredicateCheck.continues(text[index + path.count])
+      {
+        return word.range(at: index, length: path.count)
+      }
+      index += 1
+    }
+    return word.range
+  }
+
+  /// Returns whether a character can be a part of a key.
+  private static func continues(_ character: Character) -> Bool {
+    character.isLetter || character.isNumber || "_$@".contains(character)
   }
 
   /// Returns the key paths that a predicate compares, up to an operator such as `@count`.
@@ -105,10 +129,12 @@ package struct PredicateCheck {
   /// The result doesn't contain key paths in a `SUBQUERY`, which start at another entity.
   private static func keyPaths(of predicate: NSPredicate) -> [String] {
     predicate.ownKeyPaths.compactMap { path in
-      // `%K` can be any key, and every object has an `objectID`.
-      let keys = path.keys.filter { $0.lowercased() != "self" }
-      return keys.isEmpty || path.components.contains(.placeholder) || keys == ["objectID"]
-        ? nil : keys.joined(separator: ".")
+      // `%K` can be any key, and every object has an ID and an entity.
+      if path.components.contains(.placeholder) { return nil }
+      var keys = path.keys.filter { $0.lowercased() != "self" }[...]
+      if keys.suffix(2) == ["entity", "name"] { keys = keys.dropLast() }
+      if ["objectID", "entity"].contains(keys.last) { keys = keys.dropLast() }
+      return keys.isEmpty ? nil : keys.joined(separator: ".")
     }
   }
 }

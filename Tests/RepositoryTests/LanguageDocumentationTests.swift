@@ -34,7 +34,7 @@ struct LanguageDocumentationTests {
   }
 
   /// A type that lists the keys it accepts in `static let keys`.
-  @Test(arguments: ["ScenarioReader", "VariantReader"])
+  @Test(arguments: ["Scenario", "VariantReader"])
   func everyKeyIsInATable(type: String) throws {
     let file = try #require(Repository.sources.first { $0.name == type }, "no \(type).swift")
     let start = try #require(file.code.firstIndex { $0.contains("static let keys = [") })

@@ -101,7 +101,7 @@ struct QueryPlanTests {
     #expect(plan.isFullScan == !scans.isEmpty)
     #expect(plan.indexes == indexes)
     #expect(plan.tempBTrees == sorts)
-    #expect(plan.usesTempBTree == !sorts.isEmpty)
+    #expect(plan.tempBTrees.isEmpty == sorts.isEmpty)
     #expect(plan.searchesPrimaryKey == byKey)
     #expect(!plan.usesAutomaticIndex)
   }
@@ -125,7 +125,7 @@ struct QueryPlanTests {
     #expect(plan.indexes == ["ZSTOP_X"])
     #expect(plan.roots.first?.constraint == "ZA>? AND ZA<?")
     #expect(plan.fullScans.map(\.table) == ["t1"])
-    #expect(plan.usesTempBTree)
+    #expect(!plan.tempBTrees.isEmpty)
   }
 
   @Test func invalidStatementHasNoPlan() throws {

@@ -13,17 +13,18 @@ extension NSManagedObjectContext {
   /// fetched to replace those that no longer match; with an offset, it includes matching unsaved
   /// objects that sort before the offset. Save first to page through changed objects.
   ///
-  /// **Cost:** one SELECT, and one for each relationship of a prefetched key path; with a batch
-  /// size, one SELECT for the object IDs and one for each batch; all of that for each store that
-  /// contains the entity. Rows: the matches; with several stores, up to offset plus limit from
-  /// each. Faults: none, except those of destinations by which objects of several stores are
-  /// sorted, and those of all matches if an in-memory store sorts by a transient property.
+  /// **Cost:** one SELECT, and one for each relationship of a prefetched key path, two if it's
+  /// many-to-many; with a batch size, one SELECT for the object IDs and one for each batch; all of
+  /// that for each store that contains the entity. Rows: the matches; with several stores, up to
+  /// offset plus limit from each. Faults: none, except those of destinations by which objects of
+  /// several stores are sorted, and those of all matches if an in-memory store sorts by a transient
+  /// property.
   /// - Parameters:
   ///   - request: The request to execute.
   ///   - file: The file of the call site, which the events contain.
   ///   - line: The line of the call site, which the events contain.
-  /// - Throws: An `NSError` if the entity is unknown, the predicate can't be translated to SQL, or
-  ///   the store is corrupt.
+  /// - Throws: An `NSError` if the entity is unknown, the predicate can't be translated to SQL, the
+  ///   store can't be read, or the results aren't of the requested type.
   public final func fetch<T>(
     _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
   ) throws -> [T] {
@@ -51,6 +52,8 @@ extension NSManagedObjectContext {
   ///   - request: The request whose matches to count.
   ///   - file: The file of the call site, which the events contain.
   ///   - line: The line of the call site, which the events contain.
+  /// - Returns: The number, after the request's offset and limit.
+  /// - Throws: The errors of `fetch(_:)`.
   public final func count<T>(
     for request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
   ) throws -> Int {

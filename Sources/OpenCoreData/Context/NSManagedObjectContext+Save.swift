@@ -5,8 +5,8 @@ extension NSManagedObjectContext {
   /// Saves all changes to the store, or none of them.
   ///
   /// Processes pending changes, posts will-save, validates, calls `willSave` until nothing changes,
-  /// reserves primary keys for new objects in a separate transaction, compares row versions with
-  /// the row cache, writes everything in a second transaction that compares them with the store,
+  /// compares row versions with the row cache, reserves primary keys for new objects in a separate
+  /// transaction, writes everything in a second transaction that compares versions with the store,
   /// calls `didSave`, and posts did-save. The merge policy resolves conflicts, and the save is
   /// attempted again. Without changes, both notifications are posted, did-save with empty sets.
   /// Validation includes transient properties: a required one must have a default value, or be set

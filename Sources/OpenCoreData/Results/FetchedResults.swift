@@ -55,7 +55,8 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     }
     self.plan = plan
     follow()
-    if known == nil { try cache?.write(self) }
+    // A cache that can't be written is ignored: the result is complete without it.
+    if known == nil { try? cache?.write(self) }
   }
 
   private func fetch(_ plan: FetchPlan, _ known: FetchedResultsCache.Content?) throws {

@@ -74,8 +74,8 @@ struct FetchedResultsCache {
     let isCurrent =
       content.signature == signature && content.keys.count == content.entities.count
       && content.starts.count == content.names.count + 1
-      && content.starts.last == content.keys.count
-      && content.starts == content.starts.sorted()
+      && content.starts.first == 0 && content.starts.last == content.keys.count
+      && content.starts == content.starts.sorted() && content.keys.allSatisfy { $0 > 0 }
     return isCurrent ? content : nil
   }
 

@@ -42,8 +42,10 @@ extension PredicateTranslation {
     guard [.equalTo, .in, .contains].contains(comparison.predicateOperatorType) else {
       return false
     }
-    for side in [comparison.leftExpression, comparison.rightExpression]
-    where side.isIndependentOfObject {
+    let sides = [comparison.leftExpression, comparison.rightExpression].flatMap { side in
+      if case .aggregate(let elements) = side.node { elements } else { [side] }
+    }
+    for side in sides where side.isIndependentOfObject {
       switch try constant(side).value {
       case .null: return true
       case .collection(let collection) where collection.elements.contains(where: \.isNull):

@@ -82,7 +82,7 @@ package enum SQLNames {
   }
 
   /// Returns a string as an SQL literal, where no parameter is allowed.
-  static func literal(_ text: String) -> String {
+  package static func literal(_ text: String) -> String {
     "'" + text.replacingScalars(["'": "''"]) + "'"
   }
 

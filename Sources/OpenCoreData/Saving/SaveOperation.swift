@@ -100,7 +100,8 @@ struct SaveOperation {
 
   /// Writes the changes of the context, again after each conflict that the merge policy resolved.
   ///
-  /// - Throws: The merge policy's errors, and those of the store; nothing is written then.
+  /// - Throws: The merge policy's errors, and those of the store; nothing is written then, except
+  ///   what another store has `committed`.
   mutating func write() throws {
     for attempt in 1...Self.maximumAttempts {
       let plan = context.savePlan()

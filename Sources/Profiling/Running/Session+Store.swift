@@ -31,8 +31,8 @@ extension Session {
     if let name = step.name(of: .remove) {
       let stored = NSManagedObjectModel.storeIndexName(name, ofEntity: step.subject)
       let known = try connection.run(
-        "SELECT name FROM sqlite_master WHERE type = 'index' AND name IN (\(quoted(name)), "
-          + "\(quoted(stored)))", as: .housekeeping, from: step.location)
+        "SELECT name FROM sqlite_master WHERE type = 'index' AND name IN (\(SQLNames.literal(name)), "
+          + "\(SQLNames.literal(stored)))", as: .housekeeping, from: step.location)
       guard case .text(let index)? = known.first.first else {
         throw StepInput.error("The store has no index `\(name)`; `cdprof inspect` lists them.")
       }
@@ -121,10 +121,6 @@ extension Session {
       storeURL: storeURL, isReadOnly: isReadOnly, pragmas: stack.pragmas, hub: stack.hub)
     raw = made
     return made
-  }
-
-  private func quoted(_ text: String) -> String {
-    "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
   }
 }
 

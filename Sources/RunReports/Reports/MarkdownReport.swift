@@ -102,7 +102,7 @@ enum MarkdownText {
       switch scalar {
       case "\n", "\r", "\t": result += " "
       case "<": result += "&lt;"
-      case "\\", "`", "*", "_", "[", "]", "|", "#", "~", "&":
+      case "\\", "`", "*", "_", "[", "]", "#", "~", "&":
         result += "\\"
         result.unicodeScalars.append(scalar)
       default: result.unicodeScalars.append(scalar)
@@ -111,17 +111,17 @@ enum MarkdownText {
     return result
   }
 
-  /// Returns a code span on one line, which is also valid in a table cell.
+  /// Returns a code span on one line.
   static func code(_ text: String) -> String {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
     let longest = line.unicodeScalars.split { $0 != "`" }.map(\.count).max() ?? 0
     let marks = String(repeating: "`", count: longest + 1)
     let pad = longest > 0 ? " " : ""
-    return "\(marks)\(pad)\(line.replacingScalars(["|": "\\|"]))\(pad)\(marks)"
+    return "\(marks)\(pad)\(line)\(pad)\(marks)"
   }
 
-  /// Returns a row of a table.
+  /// Returns a row of a table, with the pipes in its cells escaped, also in code spans.
   static func row(_ cells: [String]) -> String {
-    "| \(cells.joined(separator: " | ")) |"
+    "| \(cells.map { $0.replacingScalars(["|": "\\|"]) }.joined(separator: " | ")) |"
   }
 }

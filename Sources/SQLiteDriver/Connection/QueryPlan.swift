@@ -301,11 +301,6 @@ extension QueryPlan {
     nodes.compactMap(\.tempBTreePurpose)
   }
 
-  /// Whether the plan uses a temp B-tree.
-  package var usesTempBTree: Bool {
-    !tempBTrees.isEmpty
-  }
-
   /// Whether the plan searches a table by its primary key.
   package var searchesPrimaryKey: Bool {
     nodes.contains { $0.operation == .search && $0.usesPrimaryKey }

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 import ScenarioLanguage
 import WorkbenchText
 internal import Yams

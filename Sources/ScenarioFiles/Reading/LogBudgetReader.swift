@@ -1,5 +1,5 @@
 import Foundation
-package import ManagedModel
+package import OpenCoreData
 package import ScenarioLanguage
 package import WorkbenchText
 internal import Yams

@@ -1,5 +1,5 @@
-package import ScenarioLanguage
 package import Foundation
+package import ScenarioLanguage
 
 /// A scenario created from the runs of a shell session, with a variant for each run that expects
 /// the measured counts.

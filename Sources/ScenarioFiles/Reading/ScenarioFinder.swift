@@ -1,5 +1,5 @@
 import Foundation
-import ManagedModel
+import OpenCoreData
 package import ScenarioLanguage
 import WorkbenchText
 
@@ -60,7 +60,6 @@ package enum ScenarioFinder {
   private static func isScenario(_ file: String) -> Bool {
     ["yml", "yaml"].contains((file as NSString).pathExtension.lowercased())
   }
-
 
   /// Returns the scenario file for a path, without checking that it exists.
   package static func named(_ path: String) -> Found {

@@ -1,5 +1,5 @@
 package import Foundation
-import ManagedModel
+import OpenCoreData
 import ProfileEvents
 package import ScenarioLanguage
 import WorkbenchText

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 import ProfileEvents
 import ScenarioLanguage
 import WorkbenchText

@@ -1,5 +1,5 @@
 import Foundation
-import ManagedModel
+import OpenCoreData
 import ScenarioLanguage
 import WorkbenchText
 internal import Yams
@@ -110,7 +110,10 @@ final class YAMLDocument {
   func word(of node: Node) -> Word? {
     guard let scalar = node.scalar else { return nil }
     let isQuoted = scalar.style == .singleQuoted || scalar.style == .doubleQuoted
-    return Word(scalar.string, at: range(of: node), isQuoted: isQuoted)
+    let range = range(of: node)
+    return Word(
+      scalar.string, at: range, isQuoted: isQuoted,
+      positions: ScalarPositions(scalar, at: range, in: lines).all)
   }
 
   /// Returns whether a node has no value: only `key:`, `~`, or `null`.

@@ -1,4 +1,5 @@
 import ScenarioLanguage
+
 extension ScenarioSchema {
   /// The schema of `data`: rows to generate, or a store to copy.
   static var data: SchemaNode {

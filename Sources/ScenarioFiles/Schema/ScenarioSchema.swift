@@ -1,5 +1,5 @@
-import ScenarioLanguage
 import ProfileEvents
+import ScenarioLanguage
 
 /// The JSON Schema (draft 2020-12) of scenario files, generated from the tables that the reader
 /// uses.

@@ -1,5 +1,5 @@
 package import Foundation
-package import ManagedModel
+package import OpenCoreData
 import ScenarioLanguage
 package import WorkbenchText
 

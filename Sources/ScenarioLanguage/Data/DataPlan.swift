@@ -234,6 +234,7 @@ package struct BuildOrder {
   /// destination is the same entity or one that is created later.
   package private(set) var late: [String: Set<String>] = [:]
 
+  /// Arranges the planned entities, which are in source order.
   package init(plans written: [EntityPlan], model: NSManagedObjectModel) {
     let targets = Dictionary(
       written.map { ($0.entity, Self.targets(of: $0, in: model)) }, uniquingKeysWith: { $1 })

@@ -1,5 +1,5 @@
-import ModelCode
 import ManagedModel
+import ModelCode
 import WorkbenchText
 
 /// The rows of a scenario as Swift code that creates the same rows.

@@ -1,5 +1,5 @@
-import ModelCode
 import ManagedModel
+import ModelCode
 import WorkbenchText
 
 /// A model as Swift code that creates it, using only API of Core Data.

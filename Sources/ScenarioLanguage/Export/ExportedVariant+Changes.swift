@@ -1,5 +1,5 @@
-import ModelCode
 import ManagedModel
+import ModelCode
 
 extension ExportedVariant {
   /// The code for the assignments of `with`.

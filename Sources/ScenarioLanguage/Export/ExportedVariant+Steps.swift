@@ -1,5 +1,5 @@
-import ModelCode
 import ManagedModel
+import ModelCode
 
 extension ExportedVariant {
   /// Writes a step that runs in a block of its context.

@@ -1,6 +1,6 @@
 package import Foundation
-import ModelCode
 import ManagedModel
+import ModelCode
 import WorkbenchText
 
 /// A scenario as a Swift program that uses plain Core Data calls, in one file.

@@ -1,5 +1,5 @@
-import ModelCode
 import ManagedModel
+import ModelCode
 
 /// The lines of a Swift file, indented by two spaces for each level.
 struct SwiftLines {

@@ -105,13 +105,16 @@ package enum LineWords {
     let quote = characters[position]
     let opening = position
     var text = ""
+    var positions: [SourceRange] = []
     position += 1
     while position < characters.count {
       let character = characters[position]
+      positions.append(start.part(at: position))
       position += 1
       if character == quote {
         let range = start.part(at: opening, length: position - opening)
-        return Word(text, at: range, isQuoted: true)
+        let hasEscapes = positions.count < position - opening - 1
+        return Word(text, at: range, isQuoted: true, positions: hasEscapes ? positions : nil)
       }
       if character == "\\", position < characters.count,
         "\\\"'".contains(characters[position])

@@ -98,7 +98,7 @@ package struct StepBuilder {
     case .history where HistoryAction(rawValue: subject.text) == nil:
       let actions = HistoryAction.allCases.map(\.rawValue)
       throw LanguageProblem(
-        "`history` can't `\(subject.text)`", at: subject.range,
+        "`history` has no action `\(subject.text)`", at: subject.range,
         didYouMean: NearestName.of(subject.text, among: actions),
         nextStep: "write `\(verb.usage)`")
     case .sql where subject.text.allSatisfy(\.isWhitespace):

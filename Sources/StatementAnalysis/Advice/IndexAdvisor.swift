@@ -68,7 +68,9 @@ package struct IndexAdvisor {
       proposals.append(proposal(candidate, position: position, in: trial, after: proposals))
     }
     let redundant = redundant(with: proposals)
-    var useful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
+    // What makes an index redundant must stay, even if SQLite has used the redundant one so far.
+    var useful = Set(redundant.flatMap { [$0.name, $0.servedBy] })
+      .union(usedBefore).union(trial.usedIndexes)
     // An index can find the rows of an UPDATE or a DELETE; what an unmeasured statement uses is
     // unknown.
     var unknown = unmeasured

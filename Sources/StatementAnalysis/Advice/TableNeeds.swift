@@ -11,7 +11,7 @@ package struct TableNeeds: Equatable {
   /// The columns compared for equality, including `IN`, in their order in the statement.
   package var equal: [String] = []
   /// The columns compared with `<`, `>`, or `BETWEEN`.
-  var ranges: [String] = []
+  package var ranges: [String] = []
   /// The sort keys, if all of them are plain columns of this table; otherwise, empty.
   ///
   /// A last key that's the primary key is omitted.

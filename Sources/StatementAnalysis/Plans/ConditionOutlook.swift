@@ -1,7 +1,9 @@
 /// Whether an index on the compared columns could find the rows of a statement's condition.
 ///
-/// SQLite searches an index for a column that's compared by itself; not for one in a function's
-/// argument or in a calculation, and not with `<>` or `NOT`. Each side of an `OR` must be searched.
+/// SQLite searches an index for a column that's compared by itself with something that doesn't
+/// depend on the same row; not for one in a function's argument or in a calculation, and not with
+/// `<>` or `NOT`. With `IS NOT NULL`, a partial index can help. Each side of an `OR` must be
+/// searched.
 enum ConditionOutlook: Equatable {
   /// An index could help.
   case indexable
@@ -48,17 +50,21 @@ enum ConditionOutlook: Equatable {
   private static func isComparison(_ words: ArraySlice<String>) -> Bool {
     if words.contains(where: { $0.uppercased() == "SELECT" }) { return true }
     guard words.first?.uppercased() != "NOT" else { return false }
+    let owners = words.filter(isColumn).map(owner)
     var rest = words
     var previous = ""
     while let word = rest.first {
       if isCall(rest), let end = end(of: rest.dropFirst()) {
         rest = rest[(end + 1)...]
+      } else if word.uppercased() == "CASE" {
+        rest = rest.drop { $0.uppercased() != "END" }.dropFirst()
       } else {
         rest = rest.dropFirst()
         let isEnclosed = previous == "(" && rest.first == ")"
         let next = (isEnclosed ? rest.dropFirst() : rest).first?.uppercased() ?? ""
         let isAlone = operators.contains(next) || next.isEmpty && operators.contains(previous)
-        if isColumn(word), !isEntity(word), isAlone { return true }
+        let isOnly = owners.count { $0 == owner(of: word) } == 1
+        if isColumn(word), !isEntity(word), isAlone, isOnly { return true }
       }
       previous = word.uppercased()
     }
@@ -119,6 +125,11 @@ enum ConditionOutlook: Equatable {
   private static func isColumn(_ word: String) -> Bool {
     let name = word.split(separator: ".").last ?? ""
     return name.first.map { $0 == "Z" || $0 == "z" } ?? false
+  }
+
+  /// Returns the table of a column: `t0` of `t0.ZDATE`; an empty string without one.
+  private static func owner(of column: String) -> Substring {
+    column.lastIndex(of: ".").map { column[..<$0] } ?? ""
   }
 
   private static func isEntity(_ word: String) -> Bool {

@@ -60,7 +60,8 @@ package struct PlanAssessment: Sendable, Equatable {
   private let isLimited: Bool
   /// What an index could do for the condition.
   private let outlook: ConditionOutlook
-  /// Whether a sort key calls a function, or has a collation that no fetch index has.
+  /// Whether a sort key calls a function, has a collation that no fetch index has, or is a column
+  /// of a joined table.
   private let hasUnindexableOrder: Bool
 
   /// Assesses a printed plan.
@@ -86,14 +87,17 @@ package struct PlanAssessment: Sendable, Equatable {
     self.count = count
     change = Change(sql)
     notes = PlanNote.all(in: plan, of: sql)
-    sorts = plan.usesTempBTree
+    sorts = plan.nodes.contains { $0.tempBTreePurpose?.hasSuffix("ORDER BY") == true }
     let outline = SQLOutline(sql)
     isLimited = outline.isLimited
     outlook = ConditionOutlook(outline)
     let order = outline.words.drop { $0.uppercased() != "ORDER" }.map { $0.uppercased() }
     let pairs = zip(order, order.dropFirst())
+    // SQLite reads the rows in the order of an index only of the table that it reads first.
+    let outer = plan.nodes.lazy.compactMap(\.table).first?.uppercased()
     hasUnindexableOrder =
       order.contains("(") || pairs.contains { $0 == "COLLATE" && $1 != "BINARY" }
+      || order.contains { $0.contains(".") && $0.prefix { $0 != "." } != outer.map { $0[...] } }
     let entity = notes.lazy.compactMap { note in
       if case .entityIndex(let name) = note { name } else { nil }
     }.first
@@ -208,7 +212,8 @@ package struct PlanAssessment: Sendable, Equatable {
     switch outlook {
     case .indexable: "An index on the compared columns would help."
     case .onlyFunctions:
-      "The condition calls a function, so no\(rating == .entityIndex ? " other" : "") index can help."
+      "The condition calls a function, so no\(rating == .entityIndex ? " other" : "") index can find "
+        + "the rows."
     case .unsearchable:
       "Its comparisons can't use an\(rating == .entityIndex ? "other" : "") index."
     }

@@ -125,6 +125,9 @@ package enum RepairText {
     if report.journalPages > 0 {
       lines.append("  \(NumberText.counted(report.journalPages, "page")) rolled back")
     }
+    if report.derivedValues > 0 {
+      lines.append("  \(NumberText.counted(report.derivedValues, "derived value")) computed again")
+    }
     lines += files("not copied, because no row refers to them", report.orphanedFiles)
     return lines.map(PrintableText.line)
   }
@@ -137,14 +140,13 @@ package enum RepairText {
       }
     }
     var lines = counts(report.corruptPages, "page", "corrupt or missing")
-    lines += counts(report.undecoded, "row", "on other pages lost")
+    lines += counts(report.undecoded, "row", "lost, because the record can't be decoded")
     lines += counts(report.omitted, "row", "not copied, because the model has no such table")
     lines += report.assumptions.map { "  \($0)" }
-    lines += counts(report.clearedReferences, "reference", "to lost rows set to NULL")
+    lines += counts(report.clearedReferences, "reference", "set to NULL, because the row is lost")
     for (count, noun, words) in [
-      (report.removedJoinRows, "join row", "of lost objects removed"),
-      (report.removedChanges, "history change", "that doesn't match the rows removed"),
-      (report.derivedValues, "derived value", "computed again"),
+      (report.removedJoinRows, "join row", "removed, because an object is lost"),
+      (report.removedChanges, "history change", "removed, because no row matches"),
     ] where count > 0 {
       lines.append("  \(NumberText.counted(count, noun)) \(words)")
     }

@@ -130,6 +130,9 @@ struct PredicateEvaluationTests {
     ("CAST(code, 'NSNumber') == nil", true),
     ("'\\U0041\\X42\\103\\x44\\u0045' == 'ABCDE' AND 'aa' MATCHES '(a)\\1'", true),
     ("'e' MATCHES '\\X'", true),
+    // A composed and a decomposed character are different, also to the cache of patterns.
+    ("'\\u00e9' MATCHES '\\u00e9' AND NOT '\\u00e9' MATCHES 'e\\u0301'", true),
+    ("'e\\u0301' MATCHES 'e\\u0301' AND NOT 'e\\u0301' MATCHES '\\u00e9'", true),
     // A pair of surrogates is one character.
     ("'\\uD83D\\uDE00' == '😀' AND 'a\\Ud83d\\ude00\\u0062' == 'a😀b'", true),
     ("'\\uDBFF\\uDFFF' == '\u{10FFFF}' AND '\\uD800\\uDC00' == '\u{10000}'", true),

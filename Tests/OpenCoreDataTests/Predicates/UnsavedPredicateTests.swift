@@ -28,6 +28,7 @@ import Testing
       ])
     SchemaModels.relate(owner, "pets", many: true, pet, "owner", many: false)
     SchemaModels.relate(owner, "friends", many: true, owner, "friendOf", many: true)
+    SchemaModels.relate(owner, "boss", many: false, owner, "staff", many: true)
     let model = NSManagedObjectModel()
     model.entities = [owner, pet]
     return model
@@ -56,6 +57,7 @@ import Testing
       owners.append(owner)
     }
     owners[1].setValue(Set([owners[0], owners[2]]), forKey: "friends")
+    owners[0].setValue(owners[2], forKey: "boss")
   }
 
   private func names(
@@ -93,6 +95,11 @@ import Testing
     ("pets.@avg.age == 0", "B"), ("pets.@max.age == nil", "B"), ("pets.@min.age == 4", "A"),
     ("ANY friends.pets.age == 4", "B"), ("ALL friends.pets.age > 0", "ABC"),
     ("SUBQUERY(friends, $f, $f.pets.@count > 2).@count == 1", "B"),
+    ("SELF IN friends.friendOf", "B"), ("friends.friendOf CONTAINS SELF", "B"),
+    // A list may contain nil, also next to a key path.
+    ("boss.name IN {nil, name}", "BC"), ("{nil, name} CONTAINS boss.name", "BC"),
+    ("age == 99 OR boss.name IN {nil, name}", "BC"), ("boss.name IN {'Cid', name}", "A"),
+    ("ANY friends.boss.name IN {nil, name}", ""), ("ANY friends.boss.name IN {nil, 'Cid'}", "B"),
     // A list may contain operators.
     ("age IN {pets.@count, 31}", "B"), ("3 IN {pets.@count, 9}", "A"),
     ("2 BETWEEN {pets.@count, age}", "BC"), ("pets.@count IN {pets.@max.age, 0}", "BC"),

@@ -58,6 +58,26 @@ struct FixSnippetTests {
     #expect(!found.flatMap(\.fix.swift).joined().contains("uniqueKeysWithValues"))
   }
 
+  /// Which value changes is unknown if there are several, or if it's one of a joined table.
+  @Test(arguments: [
+    "WHERE ( t0.ZREMOTEIDENTIFIER = ? AND  t0.ZLATITUDE = ?)",
+    "JOIN ZCOUNTRY t1 ON t0.ZCOUNTRY = t1.Z_PK WHERE  t1.ZNUMERICISO3166CODE = ?",
+    "WHERE NSCoreDataLike( t0.ZREMOTEIDENTIFIER, ?, 0)",
+  ])
+  func fetchLoopFixHasNoCodeForOtherConditions(condition: String) throws {
+    let script = EventScript()
+    script.step("program", at: EventScript.touch) {
+      for _ in 0..<10 {
+        script.fetch("Mood", sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 \(condition)", rows: 1)
+      }
+    }
+    let work = FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: [],
+      model: try TypedSession.store().model)
+    let found = try #require(FindingSearch.all(of: work, steps: []).findings.first)
+    #expect(found.fix.swift.isEmpty && found.fix.advice.contains("IN for the value that changes"))
+  }
+
   private func expectCompiledSnippets(_ findings: [Finding]) throws {
     #expect(!findings.isEmpty)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)

@@ -13,7 +13,8 @@ struct ScenarioFindingTests {
   private func run(_ text: String) throws -> RunResult {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      text: text, url: PackagedScenarios.folder.appendingPathComponent("found.yml"), path: "found.yml")
+      text: text, url: PackagedScenarios.folder.appendingPathComponent("found.yml"),
+      path: "found.yml")
     defer { withExtendedLifetime(folder) {} }
     return try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
   }

@@ -138,7 +138,7 @@ struct ShellLineTests {
   static let invalidLines: [(typed: String, column: Int, message: String, suggestion: String?)] = [
     ("", 1, "expected a step", nil),
     ("fecth Mood", 1, "unknown verb `fecth`", "fetch"),
-    ("history prge", 9, "`history` can't `prge`", "purge"),
+    ("history prge", 9, "`history` has no action `prge`", "purge"),
     ("history", 1, "`history` needs `track` or `purge`", nil),
     ("results Mood as moods", 1, "`results` needs `sort` and the keys of its order", nil),
     ("qit", 1, "unknown verb `qit`", "quit"),
@@ -198,6 +198,17 @@ struct ShellLineTests {
     ("touch moods date sort date", 18, "`touch` doesn't take `sort`", nil),
     ("insert Mood with latitude", 18, "`latitude` needs a value", nil),
   ]
+
+  /// An escape takes more characters in the line than in the word.
+  @Test func positionsInAWordAreThoseOfTheLine() throws {
+    let tokens = try LineWords.tokens(
+      of: #"where "a == \"b\" AND c" x"#, startingAt: SourceRange(line: 1, column: 1))
+    guard case .word(let word) = tokens[1] else { return #expect(Bool(false)) }
+    #expect(word.text == #"a == "b" AND c"#)
+    #expect(word.range(at: 13) == SourceRange(line: 1, column: 23))
+    #expect(word.range(at: 5, length: 3) == SourceRange(line: 1, column: 13, length: 5))
+    #expect(word.range(at: 99) == SourceRange(line: 1, column: 24))
+  }
 
   @Test(arguments: invalidLines)
   func reportsThePositionOfErrors(

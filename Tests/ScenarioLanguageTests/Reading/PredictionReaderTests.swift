@@ -19,7 +19,8 @@ struct PredictionReaderTests {
       \(predict)
       """
     return try ScenarioReader.read(
-      text: text, url: PackagedScenarios.folder.appendingPathComponent("notes.yml"), path: "notes.yml")
+      text: text, url: PackagedScenarios.folder.appendingPathComponent("notes.yml"),
+      path: "notes.yml")
   }
 
   @Test func readsEachKindOfQuestion() throws {

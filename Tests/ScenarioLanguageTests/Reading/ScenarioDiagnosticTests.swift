@@ -144,6 +144,12 @@ struct ScenarioDiagnosticTests {
       11, "  - {fetch: Country, where: 'moods.@count > 1 AND SELF == $moods'}", 59, "steps[1]",
       "`$moods` contains Mood, but SELF is Country"),
     Mistake(
+      10, #"  - {fetch: Mood, where: "remoteIdentifier == \"a\" AND zzz == 1", as: moods}"#, 57,
+      "steps[0]", "Mood has no property `zzz`"),
+    Mistake(
+      10, "  - {fetch: Mood, where: 'remoteIdentifier == ''zzz'' AND zzz == 1', as: moods}", 59,
+      "steps[0]", "Mood has no property `zzz`"),
+    Mistake(
       11, "  - {count: Mood, where: 'SELF == $mods'}", 35, "steps[1]", "`$mods` has no value",
       "$moods"),
     Mistake(
@@ -337,6 +343,22 @@ struct ScenarioDiagnosticTests {
       "invalid YAML: while scanning a quoted scalar, found unexpected end of stream"),
   ]
 
+  /// A folded or literal scalar begins on the line after its indicator.
+  @Test(arguments: [
+    (["where: >", "        latitude > 1", "        AND zzz == 1"], 13, 13),
+    (["where: |", "        latitude > 1", "", "        AND zzz == 1"], 14, 13),
+    (["where: latitude > 1", "        AND zzz == 1"], 12, 13),
+    (["where: \"latitude > 1", "        AND \\u007azz == 1\""], 12, 13),
+  ])
+  func reportsPositionsInScalarsWithSeveralLines(text: [String], line: Int, column: Int) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try read(10, "  - fetch: Mood\n    \(text.joined(separator: "\n"))\n    as: moods")
+    }
+    let diagnostic = try #require(error.diagnostics.first, "\(error)")
+    #expect(diagnostic.problem.message == "Mood has no property `zzz`")
+    #expect(diagnostic.line == line && diagnostic.column == column, "\(error)")
+  }
+
   @Test(arguments: mistakes)
   func reportsPositionKeyPathAndMessage(mistake: Mistake) throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
@@ -473,7 +495,6 @@ struct ScenarioDiagnosticTests {
 
   private func read(_ lines: [String]) throws {
     let url = PackagedScenarios.folder.appendingPathComponent("storm.yml")
-    _ = try ScenarioReader.read(
-      text: lines.joined(separator: "\n"), url: url, path: "storm.yml")
+    _ = try ScenarioReader.read(text: lines.joined(separator: "\n"), url: url, path: "storm.yml")
   }
 }

@@ -136,7 +136,8 @@ struct ScenarioSchemaTests {
     #expect(!validator.problems(of: try YAMLReading.yaml11.value(of: text)).isEmpty)
     #expect(throws: ScenarioDiagnostics.self) {
       try ScenarioReader.read(
-        text: text, url: PackagedScenarios.folder.appendingPathComponent("limit.yml"), path: "limit.yml"
+        text: text, url: PackagedScenarios.folder.appendingPathComponent("limit.yml"),
+        path: "limit.yml"
       )
     }
   }

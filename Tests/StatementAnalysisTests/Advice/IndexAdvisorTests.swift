@@ -153,6 +153,19 @@ struct IndexAdvisorTests {
     #expect(Set(advice.unused.map(\.name)) == ["idle", "Z_Mood_byDateIndex"])
   }
 
+  /// Removing both would leave no index for the condition.
+  @Test func whatMakesAnIndexRedundantIsNotUnused() throws {
+    let store = try AdvisedStore()
+    try store.execute(
+      "CREATE INDEX short ON ZMOOD(ZREMOTEIDENTIFIER); "
+        + "CREATE INDEX long ON ZMOOD(ZREMOTEIDENTIFIER, ZLATITUDE)")
+    let advice = try store.advice(
+      [], sql: ["SELECT t0.Z_PK FROM ZMOOD t0 WHERE t0.ZREMOTEIDENTIFIER = 'x'"])
+    #expect(advice.redundant.map(\.name) == ["short"])
+    #expect(advice.redundant.first?.servedBy == "long")
+    #expect(!advice.unused.map(\.name).contains("long"))
+  }
+
   @Test func indexesThatFindRowsToChangeAreUsed() throws {
     let store = try AdvisedStore()
     try store.execute("CREATE INDEX busy ON ZMOOD(ZREMOTEIDENTIFIER)")

@@ -73,6 +73,9 @@ struct PlanNoteTests {
   /// An index can't serve `<>`, `NOT`, or a calculation either, also not in a subentity.
   @Test(arguments: [
     (" t0.ZNAME <> ?", false), ("( t0.ZAGE + ?) > ?", false), (" t0.ZAGE NOT IN (?, ?)", false),
+    (" t0.ZAGE >  t0.ZSIZE", false),
+    ("CASE WHEN  t0.ZAGE = ? THEN ? ELSE ? END = ?", false), (" t0.ZKING =  t1.Z_PK", true),
+    ("(CASE WHEN  t0.ZAGE = ? THEN ? ELSE ? END = ? AND  t0.ZSIZE = ?)", true),
     ("(NOT ( t0.ZAGE > ?) AND  t0.Z_ENT = ?)", false), ("( t0.ZNAME <> ? AND  t0.ZAGE > ?)", true),
     ("( t0.ZAGE) > ?", true), (" t0.ZAGE IS NOT NULL", true), ("? = t0.ZAGE", true),
     ("(SELECT COUNT(*) FROM ZLAND t1 WHERE t1.ZKING = t0.Z_PK) > ?", true),
@@ -86,7 +89,8 @@ struct PlanNoteTests {
       sql: "SELECT 0 FROM ZCITY t0 WHERE (NSCoreDataLength( t0.ZNAME) > ? AND  t0.Z_ENT = ?)",
       lines: ["`--SEARCH t0 USING INDEX ZCITY_Z_ENT_INDEX (Z_ENT=?)"], count: 1)
     #expect(entity.rating == .entityIndex)
-    #expect(entity.text.hasSuffix("The condition calls a function, so no other index can help."))
+    #expect(
+      entity.text.hasSuffix("The condition calls a function, so no other index can find the rows."))
   }
 
   /// A fetch index compares strings by their bytes.
@@ -102,6 +106,24 @@ struct PlanNoteTests {
     #expect(text.contains("An index on the sort keys would") == isAdvised, "\(text)")
   }
 
+  @Test func sortKeysOfJoinedTablesAndOtherTempBTreesAreNotAdvised() {
+    let joined = PlanAssessment(
+      sql: "SELECT 0, t0.Z_PK FROM ZCITY t0 LEFT OUTER JOIN ZPERSON t1 ON t0.ZMAYOR = t1.Z_PK "
+        + "ORDER BY t1.ZNAME",
+      lines: [
+        "|--SCAN t0", "|--SEARCH t1 USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+        "`--USE TEMP B-TREE FOR ORDER BY",
+      ], count: 1)
+    #expect(joined.text.contains("sorts them. No fetch index has this order."))
+    for purpose in ["DISTINCT", "GROUP BY"] {
+      let text = PlanAssessment(
+        sql: "SELECT DISTINCT t0.ZNAME FROM ZCITY t0",
+        lines: ["|--SCAN t0", "`--USE TEMP B-TREE FOR \(purpose)"], count: 1
+      ).text
+      #expect(!text.contains("sort") && text.hasSuffix("\(purpose) uses a temp B-tree."), "\(text)")
+    }
+  }
+
   /// An index can't serve a function of a column, so the message doesn't suggest one.
   @Test(arguments: [
     ("NSCoreDataStringSearch( t0.ZNAME, ?, 417, 0)", true),
@@ -110,6 +132,7 @@ struct PlanNoteTests {
     ("( NSCoreDataStringSearch( t0.ZNAME, ?, 417, 1) AND  t0.Z_ENT = ?)", true),
     ("NSCoreDataStringSearch(NSCoreDataUppercase( t0.ZNAME), ?, 8, 0)", true),
     ("(NSCoreDataLength( t0.ZNAME) > ? AND  t0.Z_ENT = ?)", true), ("abs( t0.ZAGE) = ?", true),
+    (" t0.ZAGE = abs( t0.ZSIZE)", true),
     ("( NSCoreDataLike( t0.ZNAME, ?, 1) OR  t0.ZAGE > ?)", true),
     ("(NOT ( NSCoreDataLike( t0.ZNAME, ?, 1)) AND  t0.ZAGE BETWEEN ? AND ?)", false),
     ("( t0.ZAGE > ? OR ( t0.ZNAME IN (?, ?) AND  t0.Z_ENT = ?))", false), (" t0.Z_ENT = ?", false),
@@ -119,7 +142,7 @@ struct PlanNoteTests {
       "SELECT 0, t0.Z_PK FROM ZCITY t0 JOIN ZPERSON t1 ON t0.ZMAYOR = t1.Z_PK WHERE \(condition) "
       + "ORDER BY t0.ZNAME"
     let sentence = PlanAssessment(sql: sql, lines: ["SCAN t0"], count: 1).text
-    #expect(sentence.contains("so no index can help") == hasOnlyFunctions, "\(sentence)")
+    #expect(sentence.contains("so no index can find the rows") == hasOnlyFunctions, "\(sentence)")
     #expect(sentence.contains("ndex on the compared columns would help") != hasOnlyFunctions)
   }
 }

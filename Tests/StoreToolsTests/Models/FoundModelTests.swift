@@ -14,7 +14,8 @@ struct FoundModelTests {
     folder = try TemporaryFolder()
   }
 
-  private static let moody = PackagedScenarios.folder.appendingPathComponent("Models/Moody.xcdatamodel")
+  private static let moody = PackagedScenarios.folder.appendingPathComponent(
+    "Models/Moody.xcdatamodel")
 
   private func store(of model: NSManagedObjectModel) throws -> URL {
     let url = folder.file("Store.sqlite")

@@ -12,7 +12,10 @@ extension PredicateEvaluator {
     let right = try value(of: comparison.rightExpression).nilIfNotANumber
     let isAny: Bool
     switch comparison.comparisonPredicateModifier {
-    case .direct: return try isTrue(comparison, left, right)
+    case .direct:
+      return try isTrue(
+        comparison, Self.unnested(left, comparison.leftExpression),
+        Self.unnested(right, comparison.rightExpression))
     case .any: isAny = true
     case .all: isAny = false
     }
@@ -33,6 +36,17 @@ extension PredicateEvaluator {
     elements.flatMap { element in
       if case .collection(let inner) = element { flattened(inner.elements) } else { [element] }
     }
+  }
+
+  /// Returns the objects of a path over two to-many relationships as one collection, in which `IN`
+  /// and `CONTAINS` look for one of them; other values unchanged.
+  private static func unnested(
+    _ value: PredicateValue, _ expression: NSExpression
+  ) -> PredicateValue {
+    guard case .collection(let collection) = value, expression.expressionType == .keyPath,
+      collection.elements.contains(where: { if case .collection = $0 { true } else { false } })
+    else { return value }
+    return .collection(PredicateCollection(flattened(collection.elements), isOrdered: false))
   }
 
   /// Whether the comparison is true of two values.

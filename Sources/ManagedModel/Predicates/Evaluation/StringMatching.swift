@@ -307,7 +307,8 @@ final class RegularExpressionCache: Sendable {
   static let shared = RegularExpressionCache()
 
   private struct Key: Hashable {
-    let pattern: String
+    /// The pattern in UTF-8: a composed and a decomposed character are equal as strings.
+    let pattern: [UInt8]
     let isCaseInsensitive: Bool
   }
 
@@ -320,7 +321,7 @@ final class RegularExpressionCache: Sendable {
   func expression(
     _ pattern: String, isCaseInsensitive: Bool
   ) throws(PredicateEvaluationError) -> NSRegularExpression {
-    let key = Key(pattern: pattern, isCaseInsensitive: isCaseInsensitive)
+    let key = Key(pattern: Array(pattern.utf8), isCaseInsensitive: isCaseInsensitive)
     if let found = compiled.withLock({ $0[key] }) { return found }
     let expression: NSRegularExpression
     do {

@@ -53,7 +53,8 @@ struct PlaceholderSource {
       if isStrict, value.isNumber, !Self.isObject(argument) {
         throw mismatch(
           text, argument,
-          expected: "an object: write %ld, %lu or %la for a Swift number, or pass NSNumber(value:)")
+          expected: "an object: write %ld, %lu, or %la for a Swift number, or pass NSNumber(value:)"
+        )
       }
     case .integer, .unsigned:
       guard value.exactInteger != nil || value.isUnsigned, fits(argument, isInteger: true) else {

@@ -11,7 +11,7 @@ import WorkbenchText
 enum FetchLoopRule {
   static let rule = Rule(
     .fetchLoop, chapter: 8,
-    meaning: "One line runs the same fetch repeatedly, and each one queries the store.",
+    meaning: "One line runs the same fetch repeatedly, and each execution queries the store.",
     condition: "\(threshold) or more fetches with the same SQL from one line.",
     remedy:
       "Fetch once with `IN`, or look for a registered object before fetching (find-or-fetch).",
@@ -65,16 +65,18 @@ enum FetchLoopRule {
           ? "fetch \(shape.entity) once, and track changes with a fetched results controller"
           : "fetch \(shape.entity) once, keep the result, and reuse it: it's the same each time")
     }
-    guard run.rows <= run.count, let column = TableNeeds.all(of: shape.sql).first?.equal.first
+    // With more than one table or value, what changes from one fetch to the next is unknown.
+    let needs = TableNeeds.all(of: shape.sql)
+    guard run.rows <= run.count, needs.count == 1, let need = needs.first,
+      need.equal.count == 1, need.ranges.isEmpty, let column = need.equal.first,
+      let key = work.model.entitiesByName[shape.entity]?.propertiesByName.keys.sorted()
+        .first(where: { "Z\($0.uppercased())" == column })
     else {
       return SuggestedFix(
         advice:
-          "fetch all of them once, with IN in the predicate, and group the result in memory"
-      )
+          "fetch all of them once, with IN for the value that changes, and group the result in "
+          + "memory; or keep the result if it's the same each time")
     }
-    let key =
-      work.model.entitiesByName[shape.entity]?.attributesByName.keys.sorted()
-      .first { "Z\($0.uppercased())" == column } ?? "KEY"
     return SuggestedFix(swift: [
       "request.predicate = NSPredicate(format: \"\(key) IN %@\", values)",
       "let byKey = Dictionary(grouping: try context.fetch(request)) { $0.\(key) }",
