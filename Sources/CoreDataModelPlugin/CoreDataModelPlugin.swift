@@ -16,8 +16,13 @@ struct CoreDataModelPlugin: BuildToolPlugin {
       Diagnostics.warning(
         "\(target.name) contains no .xcdatamodeld or .xcdatamodel to generate classes for")
     }
-    return models.map { model in
+    var names: Set<String> = []
+    return models.compactMap { model in
       let name = model.deletingPathExtension().lastPathComponent
+      guard names.insert(name).inserted else {
+        Diagnostics.error("\(target.name) contains two models named \(name); rename one of them")
+        return nil
+      }
       let output = context.pluginWorkDirectoryURL.appending(path: "\(name)+CoreDataModel.swift")
       return .buildCommand(
         displayName: "Generating the classes of \(model.lastPathComponent)",

@@ -96,6 +96,10 @@ enum Messages {
     }
   }
 
+  static func notMigrated(_ store: String) -> String {
+    "\(store) isn't migrated: the migrated copy has errors that the store doesn't have"
+  }
+
   static func migrated(_ store: String, backup: String?) -> String {
     "migrated: \(store)" + (backup.map { ", with a backup at \($0)" } ?? "")
   }

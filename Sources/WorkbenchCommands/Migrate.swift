@@ -124,7 +124,9 @@ struct Migrate: Executable {
         rehearsal, in: folder, command: command, showsValues: showValues, force: force)
       console.writeMessage(Messages.written([page.relativePath]))
     }
-    if inPlace, !rehearsal.isCurrent, rehearsal.isPossible {
+    if inPlace, rehearsal.hasNewErrors {
+      console.writeMessage(Messages.notMigrated(store))
+    } else if inPlace, !rehearsal.isCurrent, rehearsal.isPossible {
       let kept = try rehearsal.migrateOriginal(keepsBackup: !noBackup)
       console.writeMessage(Messages.migrated(store, backup: kept?.path))
     }

@@ -208,7 +208,7 @@ struct Run: Executable {
     var records = try RunRecords(self)
     try records?.check(scenarios)
     var entries: [RunIndex.Entry] = []
-    return try ScenarioRuns.status(
+    return try ScenarioRuns.run(
       of: runs, index: index, entries: &entries, records: &records, self, console)
   }
 

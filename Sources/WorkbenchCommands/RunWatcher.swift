@@ -132,7 +132,7 @@ final class RunWatcher {
         var records = try RunRecords(command)
         try records?.check(scenarios)
         status = status.worse(
-          try ScenarioRuns.status(
+          try ScenarioRuns.run(
             of: runs, index: index, entries: &entries, records: &records, command, console))
       } catch {
         status = status.worse(command.report(error, console))

@@ -93,13 +93,13 @@ struct ScenarioRuns: Sendable {
   ///   - command: The command, whose options apply.
   ///   - console: The console.
   /// - Throws: The error of writing the index page, the baseline, or the history.
-  static func status(
+  static func run(
     of runs: [ScenarioRuns], index: IndexOutput?, entries: inout [RunIndex.Entry],
     records: inout RunRecords?, _ command: Run, _ console: Console
   ) throws -> ExitStatus {
     // Progress of a single job is shown unless the SQL log goes to standard error, too.
     let showsProgress = command.jobs == 1 && command.sqlLevel == 0
-    let isAlone = command.jobs == 1
+    let isSequential = command.jobs == 1
     var status = ExitStatus.success
     var reported = 0
     var passed = 0
@@ -115,7 +115,7 @@ struct ScenarioRuns: Sendable {
       console.endProgress()
       if reported > 0, !command.quiet { console.write("") }
       reported += 1
-      if !isAlone, !command.quiet {
+      if !isSequential, !command.quiet {
         console.progress(NumberText.counted(reported, of: runs.count, "scenario"))
       }
       if let entry = outcome.entry { current.append(entry) }

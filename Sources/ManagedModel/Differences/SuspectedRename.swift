@@ -30,32 +30,40 @@ extension ModelComparison {
   /// The removed and added entities and properties that could be renames.
   ///
   /// Properties are candidates if they're of the same kind and type in the same entity; entities,
-  /// if at least half of their properties have the same names. **Cost:** linear in the differences
-  /// of each entity.
+  /// if at least half of their properties have the same names. **Cost:** in proportion to the names
+  /// that removed and added entities share, and to the removed times the added properties of an
+  /// entity, of which the first 500 are compared.
   package var suspectedRenames: [SuspectedRename] {
     renamedEntities + old.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(renames)
   }
 
   private static let candidateLimit = 3
+  /// The maximum number of an entity's properties that are compared with each other.
+  private static let comparedLimit = 500
 
   private var renamedEntities: [SuspectedRename] {
     let removed = old.entities.filter { laterEntities[ObjectIdentifier($0)] == nil }
     let added = new.entities.filter { formerEntities[ObjectIdentifier($0)] == nil }
       .sorted { ($0.name ?? "") < ($1.name ?? "") }
+    var carriers: [String: [Int]] = [:]
+    for (position, entity) in added.enumerated() {
+      for name in entity.propertiesByName.keys { carriers[name, default: []].append(position) }
+    }
     return removed.sorted { ($0.name ?? "") < ($1.name ?? "") }.compactMap { entity in
-      let names = Set(entity.propertiesByName.keys)
-      let similar = added.max { common($0, names) < common($1, names) }
-      guard let similar, !names.isEmpty,
-        2 * common(similar, names) >= max(names.count, similar.propertiesByName.count)
+      let names = entity.propertiesByName.keys
+      var common: [Int: Int] = [:]
+      for name in names {
+        for position in carriers[name] ?? [] { common[position, default: 0] += 1 }
+      }
+      // The first one of those that share the most names.
+      let best = common.max { ($0.value, $1.key) < ($1.value, $0.key) }
+      guard let best,
+        2 * best.value >= max(names.count, added[best.key].propertiesByName.count)
       else { return nil }
       return SuspectedRename(
-        entity: nil, removed: entity.name ?? "", added: similar.name ?? "", kind: "entity",
+        entity: nil, removed: entity.name ?? "", added: added[best.key].name ?? "", kind: "entity",
         identifier: entity.renamingIdentifier ?? entity.name ?? "")
     }
-  }
-
-  private func common(_ entity: NSEntityDescription, _ names: Set<String>) -> Int {
-    names.intersection(entity.propertiesByName.keys).count
   }
 
   private func renames(in entity: NSEntityDescription) -> [SuspectedRename] {
@@ -68,8 +76,10 @@ extension ModelComparison {
     let added = later.ownProperties.filter {
       $0.isStored && formers[ObjectIdentifier($0)] == nil
     }
-    return removed.sorted { $0.name < $1.name }.flatMap { property -> [SuspectedRename] in
-      let candidates = added.filter { isSameKind(property, $0) }.map(\.name).sorted()
+    let compared = removed.sorted { $0.name < $1.name }.prefix(Self.comparedLimit)
+    return compared.flatMap { property -> [SuspectedRename] in
+      let candidates = added.prefix(Self.comparedLimit)
+        .filter { isSameKind(property, $0) }.map(\.name).sorted()
       let names =
         NearestName.of(property.name, among: candidates).map { [$0] }
         ?? Array(candidates.prefix(Self.candidateLimit))

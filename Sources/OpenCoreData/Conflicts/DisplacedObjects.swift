@@ -97,12 +97,13 @@ extension NSManagedObject {
     setValue(present.map { $0 === old ? new : $0 }, forKey: key)
   }
 
-  /// Sets this new object's values on another object: what differs from the model's default values,
-  /// and the destinations of to-many relationships without an inverse.
+  /// Sets this new object's values on another object: those that were set, and the destinations of
+  /// to-many relationships without an inverse.
   ///
   /// Those of the others are redirected when this object is replaced.
   final func copyChanges(to other: NSManagedObject, except names: [String]) {
-    for slot in changedSlots() where !names.contains(slot.name) {
+    for slot in layout.slots
+    where values?.isChanged(slot.index) == true && !names.contains(slot.name) {
       guard other.layout.position(of: slot.name) != nil else { continue }
       other.setValue(storedValue(forKey: slot.name), forKey: slot.name)
     }

@@ -103,7 +103,8 @@ extension NSManagedObject {
 
   /// Merges property by property: a property that only one side changed is taken from it.
   ///
-  /// A value that was set to an equal one is unchanged.
+  /// A value that was set to an equal one is unchanged. The next did-change lists the object as
+  /// refreshed.
   final func merge(_ newest: Row, storeTrumps: Bool) {
     for slot in layout.slots where values?.isChanged(slot.index) == true {
       let isChangedHere = differs(slot)
@@ -117,6 +118,8 @@ extension NSManagedObject {
     }
     take(newest)
     values?.forgetUnchanged(firstTransient: layout.firstTransient)
+    context?.changes.eventRefreshed.insert(self)
+    awake(fromSnapshotEvents: .mergePolicy)
   }
 
   /// Restores changed to-one relationships to the row's destinations, and updates their inverses.

@@ -209,32 +209,34 @@ extension NSManagedObjectContext {
       relationship: relationship.name)
     let event = scope.begin(.relationshipFault)
     var source = FaultSource.rowCache
-    var found: [FetchedIdentity]?
-    defer {
-      switch source {
-      case .rowCache: scope.counters.relationshipFaultHits += 1
-      case .database: scope.counters.relationshipFaultMisses += 1
-      case .parent: scope.counters.relationshipFaultsFromParent += 1
-      }
-      scope.end(event) { event in
-        event.entity = object.layout.entity.name
-        event.relationship = relationship.name
-        event.object = store.reference(object.layout, object.primaryKey)
-        event.source = source
-        event.rows = found?.count ?? 0
-      }
-    }
-    if parent != nil {
-      source = .parent
-      found = try parentDestinations(of: relationship, of: object)
-    } else {
-      found = try cachedDestinations(key, in: store)
-      if found == nil {
+    let found: [FetchedIdentity]
+    do {
+      if parent != nil {
+        source = .parent
+        found = try parentDestinations(of: relationship, of: object)
+      } else if let cached = try cachedDestinations(key, in: store) {
+        found = cached
+      } else {
         source = .database
         found = try storedDestinations(of: relationship, of: object, key: key, in: store)
       }
+    } catch {
+      scope.abandon(event)
+      throw error
     }
-    return found ?? []
+    switch source {
+    case .rowCache: scope.counters.relationshipFaultHits += 1
+    case .database: scope.counters.relationshipFaultMisses += 1
+    case .parent: scope.counters.relationshipFaultsFromParent += 1
+    }
+    scope.end(event) { event in
+      event.entity = object.layout.entity.name
+      event.relationship = relationship.name
+      event.object = store.reference(object.layout, object.primaryKey)
+      event.source = source
+      event.rows = found.count
+    }
+    return found
   }
 
   private func cachedDestinations(

@@ -31,7 +31,7 @@ struct AtomicRow {
     tables.put(row)
     // A node that's replaced can have had destinations.
     for (key, destinations) in links where !destinations.isEmpty || tables.links[key] != nil {
-      tables.replace(key, by: destinations, commit: 0)
+      tables.replace(key, by: destinations)
     }
   }
 

@@ -62,7 +62,7 @@ final class ProfileScope {
     emit(OpenEvent(id: hub.nextID(), parent: parent, kind: kind, begin: now), end: now, complete)
   }
 
-  /// Discards an event that failed: a save or a transaction.
+  /// Discards an event that failed: a fault, a save, or a transaction.
   ///
   /// It isn't emitted.
   func abandon(_ open: OpenEvent?) {

@@ -176,9 +176,12 @@ extension LightweightMigrationPlan {
       case .foreignKey(let key, let order) = list.storage, list.destination.table == former.table
     {
       let owner = list.relationship.entity.flatMap(source.storedEntity)
+      // The rows of an owner with subentities have several entity IDs, which are read afterward.
+      let number = owner.flatMap { owner in
+        owner.description.subentities.isEmpty ? laterEntity(of: owner)?.number : nil
+      }
       return (
-        .column(key),
-        owner.flatMap(laterEntity).map { .entityNumber($0.number, ofKeysIn: key) } ?? .null,
+        .column(key), number.map { .entityNumber($0, ofKeysIn: key) } ?? .null,
         order.map { .column($0) } ?? .null
       )
     }

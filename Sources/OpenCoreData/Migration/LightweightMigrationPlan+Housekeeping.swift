@@ -18,13 +18,19 @@ extension LightweightMigrationPlan {
     return zip(rows.sorted { $0.number < $1.number }, destination.entities).allSatisfy {
       row, entity in
       row.number == entity.number && row.superNumber == entity.superentity?.number ?? 0
-        && formerEntity(of: entity)?.number == row.number
+        && formerEntity(of: entity)?.number == row.number && canKeep(row.name, for: entity)
     }
+  }
+
+  /// Whether a name in `Z_PRIMARYKEY` can stay that of an entity: no other entity has it now.
+  private func canKeep(_ name: String, for entity: SQLEntity) -> Bool {
+    name == entity.name || !destination.entities.contains { $0.name == name }
   }
 
   /// Replaces the rows of the model's entities in `Z_PRIMARYKEY`.
   ///
-  /// As in Core Data, the row of a renamed entity keeps the former name.
+  /// As in Core Data, the row of a renamed entity keeps the former name, unless another entity has
+  /// that name now.
   private mutating func replacePrimaryKeyTable() {
     let table = SQLNames.primaryKeyTable
     add(
@@ -38,13 +44,16 @@ extension LightweightMigrationPlan {
         ? entity.family.compactMap(formerEntity).first?.root.family ?? []
         : former.map { [$0] } ?? []
       let numbers = counted.map { "-\($0.number)" }.joined(separator: ", ")
+      let kept = former.flatMap { former in
+        file.entities.first { $0.number == former.number && canKeep($0.name, for: entity) }
+      }
       add(
         .housekeeping, "\(entity.name): set the entity ID",
         "INSERT INTO \(table)(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?, "
           + "IFNULL((SELECT Z_NAME FROM \(table) WHERE Z_ENT = ?), ?), ?, "
           + "IFNULL((SELECT MAX(Z_MAX) FROM \(table) WHERE Z_ENT IN (\(numbers))), 0))",
         [
-          .integer(Int64(entity.number)), .integer(Int64(-(former?.number ?? 0))),
+          .integer(Int64(entity.number)), .integer(Int64(-(kept?.number ?? 0))),
           .text(entity.name), .integer(Int64(entity.superentity?.number ?? 0)),
         ])
     }

@@ -44,8 +44,8 @@ extension LightweightMigrationPlan {
       let members = invalidDestinations(of: former.relationship, for: list.relationship)
       switch found.storage {
       case .foreignKey(let column, let order):
-        // With an inverse, the column is that of the inverse.
-        guard former.relationship.inverseRelationship == nil else { continue }
+        // The column of an inverse that's kept is checked with it.
+        guard !keepsInverse(of: former.relationship, as: list) else { continue }
         removeReferences(
           KeyColumns(
             table: found.destination.table, key: column, others: [order].compactMap { $0 }),
@@ -62,6 +62,16 @@ extension LightweightMigrationPlan {
               + keys(of: entities, root))
         }
       }
+    }
+  }
+
+  /// Whether the inverse of a former relationship is the inverse of the one that it becomes.
+  private func keepsInverse(of former: NSRelationshipDescription, as list: SQLToMany) -> Bool {
+    guard let inverse = former.inverseRelationship,
+      let later = list.relationship.inverseRelationship
+    else { return false }
+    return formerRelationships(of: later, of: list.destination).contains {
+      $0.relationship === inverse
     }
   }
 

@@ -163,6 +163,15 @@ final class ToManyValue {
     shownList = nil
   }
 
+  /// Restores an earlier order of the present destinations; others stay at the end.
+  func restoreOrder(_ earlier: [NSManagedObject]) {
+    guard let list else { return }
+    let present = Set(list)
+    let known = Set(earlier)
+    order(as: earlier.filter(present.contains) + list.filter { !known.contains($0) })
+    if committedList == self.list { isReordered = false }
+  }
+
   /// Turns the relationship into a fault; added and removed objects stay recorded.
   ///
   /// An ordered one with changes stays fulfilled, because its order is one of them.

@@ -3,8 +3,8 @@
 protocol LinkTable: ~Copyable {
   /// Applies a saved change of one destination of one owner.
   mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64)
-  /// Applies the saved list of an ordered relationship of one owner.
-  mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64)
+  /// Applies the saved changes of an ordered relationship of one owner.
+  mutating func arrange(_ key: ToManyKey, as order: SavedOrder, commit: UInt64)
   /// Records that some destinations of one owner may have no row.
   mutating func doubt(_ key: ToManyKey)
   /// Removes rows from named relationships of every owner.
@@ -16,6 +16,17 @@ struct ToManyKey: Hashable {
   let rootIndex: Int
   let primaryKey: Int64
   let relationship: String
+}
+
+/// The order of a relationship that a context has saved, which may have read it before others saved
+/// theirs.
+struct SavedOrder {
+  /// The destinations in order.
+  let list: [FetchedIdentity]
+  /// The keys of those that the save added.
+  let added: Set<Int64>
+  /// The keys of those that it removed.
+  let removed: Set<Int64>
 }
 
 /// The destinations of a to-many relationship of one owner: each one's entity and key, in the order
@@ -41,5 +52,16 @@ struct LinkedRows: Sendable {
   mutating func remove(_ key: Int64) {
     if keys != nil, keys?.remove(key) == nil { return }
     list.removeAll { $0.primaryKey == key }
+  }
+  /// Adds and removes destinations, and arranges the others; those that the order doesn't contain
+  /// stay at the end.
+  mutating func arrange(as order: SavedOrder) {
+    let present = Set(list.lazy.map(\.primaryKey))
+    let arranged = order.list.filter {
+      present.contains($0.primaryKey) || order.added.contains($0.primaryKey)
+    }
+    let known = Set(arranged.lazy.map(\.primaryKey)).union(order.removed)
+    list = arranged + list.filter { !known.contains($0.primaryKey) }
+    keys = nil
   }
 }

@@ -190,12 +190,11 @@ struct ToManyCache: ~Copyable, LinkTable {
     entries.values[index].commit = commit
   }
 
-  /// Applies a saved list, if the relationship is cached.
-  mutating func replace(_ key: Key, by list: [FetchedIdentity], commit: UInt64) {
-    guard var entry = entries[key] else { return }
-    entry.destinations = LinkedRows(list)
-    entry.commit = commit
-    entries[key] = entry
+  /// Applies a saved order, if the relationship is cached.
+  mutating func arrange(_ key: Key, as order: SavedOrder, commit: UInt64) {
+    guard let index = entries.index(forKey: key) else { return }
+    entries.values[index].destinations.arrange(as: order)
+    entries.values[index].commit = commit
   }
 
   /// Removes a relationship, so that the next fault queries the store.

@@ -50,7 +50,10 @@ extension NSManagedObject {
     // isn't read then.
     if isPaired, added.contains(where: { !$0.hasChanges }) { links.doubt(key) }
     if let list = value.list {
-      links.replace(key, by: list.filter { !$0.isDeleted }.map(\.identity), commit: commit)
+      let order = SavedOrder(
+        list: list.filter { !$0.isDeleted }.map(\.identity), added: Set(added.map(\.primaryKey)),
+        removed: Set(value.removed.map(\.primaryKey)))
+      links.arrange(key, as: order, commit: commit)
     } else {
       for other in value.removed {
         links.edit(key, adding: nil, removing: other.primaryKey, commit: commit)

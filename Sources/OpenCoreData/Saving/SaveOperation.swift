@@ -111,7 +111,8 @@ struct SaveOperation {
         if context.coordinator?.hasSeveralStores == true, context.parent == nil {
           try writeAcross(plan)
         } else {
-          try plan.checkConstraints()
+          // A child's save has no merge policy: the save to the store finds the conflicts.
+          if context.parent == nil { try plan.checkConstraints() }
           if !plan.isEmpty { try write(plan) }
         }
         self.plan = plan

@@ -185,8 +185,13 @@ struct MemoryTables: LinkTable, Sendable {
     if let adding { links[key, default: LinkedRows([])].add(adding) }
   }
 
-  mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64) {
+  /// Sets all destinations of an owner, as a document or a node has them.
+  mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity]) {
     links[key] = LinkedRows(list)
+  }
+
+  mutating func arrange(_ key: ToManyKey, as order: SavedOrder, commit: UInt64) {
+    links[key, default: LinkedRows([])].arrange(as: order)
   }
 
   /// Does nothing: reading excludes objects without a row.

@@ -75,9 +75,10 @@ extension NSManagedObjectContext {
       // The object releases its related objects, and gets them back with this.
       opposite.relationships += ObjectSnapshot(object).links
     }
-    for object in unit.vanished { undelete(object) }
+    let reinserted = Set(unit.vanished.filter(undelete))
     for snapshot in unit.snapshots { snapshot.restore() }
     for change in unit.relationships { change.undo() }
+    if !reinserted.isEmpty { relink(reinserted, in: unit) }
     for object in unit.appeared { removeOrDelete(object) }
     let moved = Set(unit.vanished)
     for snapshot in unit.snapshots {
@@ -110,19 +111,47 @@ extension NSManagedObjectContext {
     if !object.layout.hasLists { object.dropRelated() }
   }
 
+  /// Restores the to-many relationships of objects whose rows were deleted, from the other ends,
+  /// which are restored.
+  private func relink(_ objects: Set<NSManagedObject>, in unit: UndoUnit) {
+    for object in unit.snapshots.map(\.object) where object.context === self {
+      for slot in object.layout.slots where slot.kind.isToOne {
+        guard let owner = object.destination(slot), objects.contains(owner) else { continue }
+        owner.link(object, asInverseOf: slot.relationship)
+      }
+    }
+    for change in unit.relationships {
+      let layout = change.object.layout
+      let relationship = layout.toMany[change.position - layout.slots.count]
+      for other in change.lost where objects.contains(other) {
+        other.link(change.object, asInverseOf: relationship)
+      }
+    }
+  }
+
   /// Undeletes an object; one whose row doesn't exist becomes new.
-  private func undelete(_ object: NSManagedObject) {
+  ///
+  /// - Returns: Whether its row was deleted by a save.
+  private func undelete(_ object: NSManagedObject) -> Bool {
     if changes.eventDeleted.contains(object) {
       changes.eventDeleted.remove(object)
     } else if object.context === self {
       changes.eventInserted.insert(object)
     }
-    guard object.context !== self else { return changes.deleted.remove(object) }
+    guard object.context !== self else {
+      changes.deleted.remove(object)
+      return false
+    }
     object.context = self
     object.state.remove(.inaccessible)
-    if object.primaryKey > 0 { object.primaryKey = TemporaryKeys.next() }
+    let hadRow = object.primaryKey > 0
+    if hadRow {
+      undoState.recorder?.noteReinsertion(of: object)
+      object.primaryKey = TemporaryKeys.next()
+    }
     registry.add(object)
     noteInsertion(of: object)
+    return hadRow
   }
 
   /// Marks an object as updated, or as unchanged if it equals the store.
@@ -135,6 +164,20 @@ extension NSManagedObjectContext {
     // Differences are only reported for changed objects.
     changes.updated.insert(object)
     if !staysUpdated, !object.hasPersistentChangedValues { changes.updated.remove(object) }
+  }
+}
+
+extension NSManagedObject {
+  /// Adds an object that refers to this new one to the inverse of its relationship, if that's a
+  /// to-many.
+  fileprivate func link(
+    _ object: NSManagedObject, asInverseOf relationship: NSRelationshipDescription
+  ) {
+    guard let inverse = relationship.inverseRelationship, inverse.isToMany,
+      let position = layout.position(of: inverse.name)
+    else { return }
+    let value = toManyValue(at: layout.valueIndex(position))
+    if !value.added.contains(object) { value.insert(object, isStored: false) }
   }
 }
 

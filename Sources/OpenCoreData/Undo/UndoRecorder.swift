@@ -9,6 +9,9 @@ final class UndoRecorder {
   private var inserted: [NSManagedObject] = []
   /// The values of external data files that saves have removed since the stack was emptied.
   private(set) var externalValues: [ExternalFile: Data] = [:]
+  /// The objects that undo has made new because their rows were deleted, by the keys of those rows,
+  /// to which recorded rows refer.
+  private var reinserted: [RowKey: NSManagedObject] = [:]
   /// Whether changes are being undone, so that nothing is recorded.
   var isPaused = false
 
@@ -50,10 +53,21 @@ final class UndoRecorder {
     externalValues[file] = value
   }
 
+  /// Records an object that becomes new, before its key changes.
+  func noteReinsertion(of object: NSManagedObject) {
+    reinserted[RowKey(object.identity)] = object
+  }
+
+  /// Returns the object that undo has made new in place of a deleted row; `nil` if there's none.
+  func object(inPlaceOf key: RowKey) -> NSManagedObject? {
+    reinserted[key]
+  }
+
   /// Discards the recorded changes, and what earlier ones need to be undone.
   func forget() {
     clear()
     externalValues = [:]
+    reinserted = [:]
   }
 
   private func clear() {
@@ -120,7 +134,8 @@ final class ObjectSnapshot {
       let now = later.toMany[index] ?? UnsavedDestinations()
       let gained = now.added.subtracting(then.added).union(then.removed.subtracting(now.removed))
       let lost = now.removed.subtracting(then.removed).union(then.added.subtracting(now.added))
-      guard !gained.isEmpty || !lost.isEmpty else { return nil }
+      let isReordered = then.list != nil && now.list != nil && then.list != now.list
+      guard !gained.isEmpty || !lost.isEmpty || isReordered else { return nil }
       return RelationshipChange(
         object: object, position: index, before: then, gained: gained, lost: lost)
     }
@@ -154,6 +169,19 @@ final class ObjectSnapshot {
     row.retain()
   }
 
+  /// Returns the object that undo has made new in place of the deleted row of a destination.
+  private func reinserted(
+    _ key: Int64, of relationship: NSRelationshipDescription
+  ) -> NSManagedObject? {
+    guard let context = object.context, let destination = relationship.destinationEntity else {
+      return nil
+    }
+    let root = EntityLayout.of(destination).rootIndex &+ object.layout.rootOffset
+    let found = context.undoState.recorder?.object(
+      inPlaceOf: RowKey(rootIndex: root, primaryKey: key))
+    return found?.context === context ? found : nil
+  }
+
   private func restoreFromRow(_ slot: RowSlot) {
     if let file = object.externalFile(slot, in: row) {
       guard !object.isInserted, row.rawValue(slot) == object.row.rawValue(slot) else {
@@ -162,11 +190,14 @@ final class ObjectSnapshot {
       object.values?.forget(slot.index)
       return
     }
+    let then = row.rawValue(slot)
+    if case .toOne(let key, _) = then, let destination = reinserted(key, of: slot.relationship) {
+      return object.change(.object(destination), at: slot.index)
+    }
     if row.base == object.row.base {
       object.values?.forget(slot.index)
       return
     }
-    let then = row.rawValue(slot)
     if slot.kind.isToOne {
       var destination: NSManagedObject?
       if case .toOne(let key, let number) = then {
@@ -180,15 +211,18 @@ final class ObjectSnapshot {
   }
 }
 
-/// The objects added to and removed from one to-many of one object since the last save.
+/// The objects added to and removed from one to-many of one object since the last save, and its
+/// order.
 struct UnsavedDestinations {
   var added: Set<NSManagedObject> = []
   var removed: Set<NSManagedObject> = []
+  /// The destinations in order; `nil` until fired, and for an unordered relationship.
+  var list: [NSManagedObject]?
 
   init() {}
 
   init(of value: ToManyValue) {
-    (added, removed) = (value.added, value.removed)
+    (added, removed, list) = (value.added, value.removed, value.list)
   }
 }
 
@@ -228,5 +262,6 @@ struct RelationshipChange {
         value.undoRemoval(of: other)
       }
     }
+    if let list = before.list { value.restoreOrder(list) }
   }
 }

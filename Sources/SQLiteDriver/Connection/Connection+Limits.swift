@@ -38,12 +38,12 @@ extension Connection {
   /// the reason: `ATTACH`, `VACUUM INTO`, functions that load code, and pragmas that affect more
   /// than the store.
   package func confine() {
-    guard confinement == nil else { return }
-    let confinement = Confinement()
-    confinement.serve(use())
+    guard authorizer == nil else { return }
+    let authorizer = StatementAuthorizer()
+    authorizer.register(on: use())
     _ = cdprof_db_config(use(), SQLITE_DBCONFIG_DEFENSIVE, 1)
     sqlite3_limit(use(), SQLITE_LIMIT_LENGTH, StoreLimits.valueSize)
-    self.confinement = confinement
+    self.authorizer = authorizer
   }
 
   /// Sets whether statements run the triggers of the tables that they change.
@@ -63,11 +63,11 @@ extension Connection {
   ///
   /// Opening a store with another pragma throws `SQLITE_MISUSE`.
   package static func allows(pragma name: String) -> Bool {
-    Confinement.allows(pragma: name)
+    StatementAuthorizer.allows(pragma: name)
   }
 
   /// The names for which `allows(pragma:)` returns `true`, in lowercase and sorted.
-  package static var allowedPragmas: [String] { Confinement.pragmas.sorted() }
+  package static var allowedPragmas: [String] { StatementAuthorizer.pragmas.sorted() }
 
   /// Limits the memory that SQLite uses for all connections of the process.
   ///
@@ -187,7 +187,7 @@ extension Connection {
   /// errors.
   static func limitError(
     _ code: Int32, sql: String?, handle: OpaquePointer?, budget: StepBudget?,
-    confinement: Confinement?
+    authorizer: StatementAuthorizer?
   ) -> SQLiteError? {
     switch code & 0xFF {
     case SQLITE_INTERRUPT:
@@ -207,7 +207,7 @@ extension Connection {
         code: .tooBig, message: "a string or BLOB is too large; the limit is \(limit) bytes",
         sql: sql)
     case SQLITE_AUTH, SQLITE_ERROR:
-      if let refusal = confinement?.takeRefusal() {
+      if let refusal = authorizer?.takeDenial() {
         return SQLiteError(code: .authorization, message: refusal, sql: sql)
       }
       guard let handle, String(cString: sqlite3_errmsg(handle)).hasSuffix("pattern too complex")

@@ -76,7 +76,7 @@ package final class Connection: @unchecked Sendable {
   let callbacks = CallbackCounts()
   let budget: StepBudget
   /// The authorizer, or `nil` before `confine()`.
-  var confinement: Confinement?
+  var authorizer: StatementAuthorizer?
   var statements: StatementCache
   var intArrays: [Int: IntArray] = [:]
 
@@ -159,7 +159,7 @@ package final class Connection: @unchecked Sendable {
 
   func error(_ code: Int32, sql: String? = nil) -> SQLiteError {
     Connection.limitError(
-      code, sql: sql, handle: handle, budget: budget, confinement: confinement)
+      code, sql: sql, handle: handle, budget: budget, authorizer: authorizer)
       ?? SQLiteError(handle: handle, code: code, sql: sql)
   }
 }
@@ -193,7 +193,7 @@ extension Connection {
     try Connection.harden(use(), isReadOnly: access == .inspecting)
     budget.register(on: use())
     if access == .inspecting { confine() }
-    for (name, _) in options.pragmas where !Confinement.allows(pragma: name) {
+    for (name, _) in options.pragmas where !StatementAuthorizer.allows(pragma: name) {
       throw SQLiteError(
         code: .misuse,
         message: "the pragma \(name) isn't allowed: it can access other files")

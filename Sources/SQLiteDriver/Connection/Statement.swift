@@ -24,7 +24,7 @@ package final class Statement {
   let handle: OpaquePointer
   let callbacks: CallbackCounts
   private let budget: StepBudget
-  private let confinement: Confinement?
+  private let authorizer: StatementAuthorizer?
 
   // `@exclusivity(unchecked)`: one thread at a time, and never read and written in one access.
   @exclusivity(unchecked) var state = State.inUse
@@ -35,7 +35,7 @@ package final class Statement {
     self.sql = sql
     callbacks = connection.callbacks
     budget = connection.budget
-    confinement = connection.confinement
+    authorizer = connection.authorizer
   }
 
   deinit {
@@ -87,7 +87,7 @@ package final class Statement {
     let database = sqlite3_db_handle(handle)
     let error =
       Connection.limitError(
-        code, sql: sql, handle: database, budget: budget, confinement: confinement)
+        code, sql: sql, handle: database, budget: budget, authorizer: authorizer)
       ?? SQLiteError(handle: database, code: code, sql: sql)
     sqlite3_reset(handle)
     state = .done

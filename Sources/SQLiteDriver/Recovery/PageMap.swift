@@ -59,7 +59,7 @@ package final class PageMap {
   /// The number of corrupt pages of each table, by the table's identifier.
   ///
   /// They include pages that aren't those of the table, and those that don't exist.
-  package private(set) var damaged: [Int32: Int] = [:]
+  package private(set) var corrupt: [Int32: Int] = [:]
 
   /// Reads the pointer map and the list of free pages.
   package init(_ pages: DatabasePages) {
@@ -84,7 +84,7 @@ package final class PageMap {
       guard number >= 1, number <= pages.count, !isVisited[Int(number)],
         let bytes = pages.page(number), !isContradicted(number, parent: parent, .child)
       else {
-        damaged[table, default: 0] += 1
+        corrupt[table, default: 0] += 1
         continue
       }
       if let leaf = TableLeaf(bytes, isFirst: number == 1, usable: pages.usable) {
@@ -93,18 +93,18 @@ package final class PageMap {
         isMisplaced[Int(number)] = !leaf.cells.allSatisfy { cell in
           lower.map { $0 < cell.rowID } ?? true && upper.map { $0 >= cell.rowID } ?? true
         }
-        if !leaf.isIntact || isMisplaced[Int(number)] { damaged[table, default: 0] += 1 }
+        if !leaf.isIntact || isMisplaced[Int(number)] { corrupt[table, default: 0] += 1 }
       } else if let interior = TableInterior(bytes, isFirst: number == 1, usable: pages.usable) {
         isVisited[Int(number)] = true
         owners[Int(number)] = table
-        if !interior.isIntact { damaged[table, default: 0] += 1 }
+        if !interior.isIntact { corrupt[table, default: 0] += 1 }
         stack += interior.children.map { child in
           guard interior.isIntact else { return (child.number, number, lower, upper) }
           return (child.number, number, child.lower ?? lower, child.upper ?? upper)
         }
       } else {
         isVisited[Int(number)] = true
-        damaged[table, default: 0] += 1
+        corrupt[table, default: 0] += 1
       }
     }
   }

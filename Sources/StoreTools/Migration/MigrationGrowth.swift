@@ -63,6 +63,8 @@ package struct MigrationGrowth: Sendable, Equatable {
   private static let smallStore = 10_000
   private static let greatestFactor = 100_000
   private static let budget = 30.0
+  /// What part of the first larger copy of a small store is migrated before it, if it's larger.
+  private static let probedFactor = 20
   private static let greatestSize = 16 << 30
 
   /// Rehearses the steps on larger copies.
@@ -80,7 +82,7 @@ package struct MigrationGrowth: Sendable, Equatable {
     _ store: URL, _ steps: [ProgressiveMigration.Step], seconds: Double, factors: [Int]?,
     progress: (String) -> Void
   ) throws -> MigrationGrowth {
-    guard let first = steps.first, let last = steps.last else { return MigrationGrowth(sizes: []) }
+    guard let first = steps.first else { return MigrationGrowth(sizes: []) }
     let rows = try MultipliedStore.rowCount(of: store, model: first.source)
     var growth = MigrationGrowth(sizes: [Size(factor: 1, rows: rows, seconds: seconds)])
     guard rows > 0 else {
@@ -92,33 +94,51 @@ package struct MigrationGrowth: Sendable, Equatable {
       growth.obstacle =
         "A larger copy would take longer than \(Int(budget)) s; --sizes 2 migrates one with twice the rows."
     }
-    for factor in chosen.sorted() where factor > 1 {
-      if factors == nil, growth.isOverBudget(factor) { break }
-      progress("migrating a copy with each object \(NumberText.grouped(factor)) times")
-      let folder = try ScratchFolders.make()
-      defer { ScratchFolders.remove(folder) }
-      let copy = folder.appendingPathComponent("Store.sqlite")
-      guard hasSpace(for: store, factor, in: folder) else {
-        growth.obstacle = "There's no space for a copy with \(factor) times the rows."
-        break
-      }
-      do {
-        try StoreFile.copy(from: store, to: copy)
-        try MultipliedStore.multiply(
-          copy, by: factor, model: first.source, for: last.destination)
-        let begin = ContinuousClock.now
-        for step in steps { try step.run(at: copy, keepsOldStore: false) }
-        let seconds = (ContinuousClock.now - begin) / .seconds(1)
-        growth.sizes.append(Size(factor: factor, rows: rows * factor, seconds: seconds))
-      } catch let obstacle as MultipliedStore.Obstacle {
-        growth.obstacle = "Larger copies can't be made: \(obstacle.reason)."
-        break
-      } catch {
-        growth.obstacle = "A copy with \(factor) times the rows fails: \(ErrorText.of(error))"
-        break
+    // The time of a small store says little about a much larger one: a copy in between does.
+    if factors == nil, let factor = chosen.first, factor > probedFactor {
+      let size = try growth.migrate(store, steps, rows, by: factor / probedFactor, progress)
+      if let size, size.seconds * Double(probedFactor) > budget {
+        growth.sizes.append(size)
+        growth.obstacle =
+          "A copy with \(NumberText.grouped(rows * factor)) rows would take longer than \(Int(budget)) s."
+        return growth
       }
     }
+    for factor in chosen.sorted() where factor > 1 {
+      if factors == nil, growth.isOverBudget(factor) { break }
+      guard let size = try growth.migrate(store, steps, rows, by: factor, progress) else { break }
+      growth.sizes.append(size)
+    }
     return growth
+  }
+
+  /// Migrates a larger copy, or sets `obstacle` and returns `nil` if that isn't possible.
+  private mutating func migrate(
+    _ store: URL, _ steps: [ProgressiveMigration.Step], _ rows: Int, by factor: Int,
+    _ progress: (String) -> Void
+  ) throws -> Size? {
+    guard obstacle == nil, let first = steps.first, let last = steps.last else { return nil }
+    progress("migrating a copy with each object \(NumberText.grouped(factor)) times")
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
+    let copy = folder.appendingPathComponent("Store.sqlite")
+    guard Self.hasSpace(for: store, factor, in: folder) else {
+      obstacle = "There's no space for a copy with \(factor) times the rows."
+      return nil
+    }
+    do {
+      try StoreFile.copy(from: store, to: copy)
+      try MultipliedStore.multiply(copy, by: factor, model: first.source, for: last.destination)
+      let begin = ContinuousClock.now
+      for step in steps { try step.run(at: copy, keepsOldStore: false) }
+      let seconds = (ContinuousClock.now - begin) / .seconds(1)
+      return Size(factor: factor, rows: rows * factor, seconds: seconds)
+    } catch let problem as MultipliedStore.Obstacle {
+      obstacle = "Larger copies can't be made: \(problem.reason)."
+    } catch {
+      obstacle = "A copy with \(factor) times the rows fails: \(ErrorText.of(error))"
+    }
+    return nil
   }
 
   /// Whether a copy is expected to take too long, given the last one.

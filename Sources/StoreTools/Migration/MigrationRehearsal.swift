@@ -81,6 +81,8 @@ package struct MigrationRehearsal {
   package private(set) var doctor: DoctorReport?
   /// Whether the migrated copy has problems that the store doesn't have.
   package private(set) var hasNewFindings = false
+  /// Whether the migrated copy has errors, of whatever rule, that the store doesn't have.
+  package private(set) var hasNewErrors = false
   /// How the time grows with the rows; `nil` if the migration isn't complete, or no sizes are
   /// wanted.
   package private(set) var growth: MigrationGrowth?
@@ -154,6 +156,9 @@ package struct MigrationRehearsal {
       let report = try StoreDoctor.examine(copy)
       doctor = report
       hasNewFindings = Self.hasNew(report.findings, since: former)
+      hasNewErrors = Self.hasNew(
+        report.findings.filter { $0.severity == .error },
+        since: former.filter { $0.severity == .error })
     }
     if isDatabase, options.factors?.isEmpty != true {
       growth = try MigrationGrowth.rehearse(
@@ -298,7 +303,11 @@ extension MigrationRehearsal {
       do {
         try step.run(at: store, type: route.type, keepsOldStore: false)
       } catch {
-        guard index > 0 else { throw error }
+        guard index > 0 else {
+          // The store is unchanged. An error of removing its copy would hide the cause.
+          if let backup { try? StoreFile.remove(at: backup) }
+          throw error
+        }
         throw interrupted(at: step, by: error, backup)
       }
     }

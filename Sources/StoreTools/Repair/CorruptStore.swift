@@ -47,7 +47,7 @@ struct CorruptStore {
     map.assign(root: 1, to: Self.schemaID)
     let found = map.leaves()
     var schema = found.filter { $0.table == Self.schemaID }
-    if map.damaged[Self.schemaID] != nil || schema.isEmpty {
+    if map.corrupt[Self.schemaID] != nil || schema.isEmpty {
       schema += found.filter { $0.table == 0 }
     }
     for leaf in schema {

@@ -4,7 +4,7 @@ import SQLiteDriver
 
 /// The UUID, the metadata, and the model of a corrupt store, as far as they can be read.
 struct RecoveredMetadata {
-  private let damaged: CorruptStore
+  private let corrupt: CorruptStore
   private let usesStoredModel: Bool
   /// The property list of the new store.
   private var created: [String: Any] = [:]
@@ -29,8 +29,8 @@ struct RecoveredMetadata {
     NSManagedObjectModel.digestFormulaKey,
   ]
 
-  init(_ damaged: CorruptStore, usesStoredModel: Bool) {
-    self.damaged = damaged
+  init(_ corrupt: CorruptStore, usesStoredModel: Bool) {
+    self.corrupt = corrupt
     self.usesStoredModel = usesStoredModel
   }
 
@@ -38,22 +38,22 @@ struct RecoveredMetadata {
   ///
   /// - Throws: A `SQLiteError` if the store can't be written.
   mutating func write(on connection: Connection) throws {
-    if let uuid = damaged.uuid {
+    if let uuid = corrupt.uuid {
       _ = try connection.values("UPDATE Z_METADATA SET Z_UUID = ?", [.text(uuid)])
     } else {
       assumptions.append("Z_METADATA can't be read; the store has a new UUID")
     }
-    if usesStoredModel, let bytes = damaged.modelCache {
+    if usesStoredModel, let bytes = corrupt.modelCache {
       _ = try connection.values("UPDATE Z_MODELCACHE SET Z_CONTENT = ?", [.blob(bytes)])
     }
     if case .blob(let bytes)? = try connection.values("SELECT Z_PLIST FROM Z_METADATA").first?.first
     {
       created = PropertyList.read(bytes) as? [String: Any] ?? [:]
     }
-    guard var values = damaged.metadata, values[Self.hashesKey] is [String: Data],
+    guard var values = corrupt.metadata, values[Self.hashesKey] is [String: Data],
       PropertyListSerialization.propertyList(values, isValidFor: .binary)
     else {
-      if damaged.uuid != nil {
+      if corrupt.uuid != nil {
         assumptions.append("the property list in Z_METADATA can't be read; its own keys are lost")
       }
       return

@@ -55,7 +55,7 @@ package struct RepairReport: Sendable {
   package let remaining: [DoctorFinding]
 
   init(
-    url: URL, damaged: CorruptStore, losses: RepairLosses, repaired: RepairedStore,
+    url: URL, corrupt: CorruptStore, losses: RepairLosses, repaired: RepairedStore,
     assumptions: [String], remaining: [DoctorFinding]
   ) {
     self.url = url
@@ -75,8 +75,8 @@ package struct RepairReport: Sendable {
     removedJoinRows = repaired.removedJoinRows
     removedChanges = repaired.removedChanges
     derivedValues = repaired.derivedValues
-    walPages = damaged.pages.frameCount
-    journalPages = damaged.pages.journalCount
+    walPages = corrupt.pages.frameCount
+    journalPages = corrupt.pages.journalCount
     missingFiles = repaired.missingFiles
     orphanedFiles = repaired.orphanedFiles
     self.remaining = remaining

@@ -250,7 +250,7 @@ struct RowLoader {
       // The b-tree refers to a page with the content of another table's.
       if isOfOther, leaf.grade == .trusted { misused[leaf.table, default: 0] += 1 }
     }
-    for (id, count) in store.map.damaged.merging(misused, uniquingKeysWith: +) {
+    for (id, count) in store.map.corrupt.merging(misused, uniquingKeysWith: +) {
       losses.corruptPages[name(of: id), default: 0] += count
     }
   }
@@ -280,14 +280,14 @@ struct RowLoader {
       }
       return true
     }
-    var damagedCount = 0
+    var corruptCount = 0
     let values = target.sources.map { source -> SQLiteValue in
       switch source {
       case .rowID: return .integer(row.rowID)
       case .column(let index), .entityID(let index):
         guard index < row.values.count else { return .null }
         guard let value = row.values[index] else {
-          damagedCount += 1
+          corruptCount += 1
           return .null
         }
         guard case .entityID = source, case .integer(let number) = value else { return value }
@@ -304,7 +304,7 @@ struct RowLoader {
     if connection.changes > 0 {
       losses.recovered[subject, default: 0] += 1
       if leaf.grade == .detached || leaf.table != id { losses.detached[subject, default: 0] += 1 }
-      if damagedCount > 0 { losses.corruptValues[subject, default: 0] += damagedCount }
+      if corruptCount > 0 { losses.corruptValues[subject, default: 0] += corruptCount }
     } else if try !isPresent(row, in: target) {
       losses.refused[subject, default: 0] += 1
     }
@@ -355,7 +355,7 @@ struct RowLoader {
       return leaf.grade != .misplaced && fits(leaf.table) ? leaf.table : nil
     }
     let candidates = targets.keys.filter { id in
-      fits(id) && (store.tablesByID[id]?.hasRoot == false || store.map.damaged[id] != nil)
+      fits(id) && (store.tablesByID[id]?.hasRoot == false || store.map.corrupt[id] != nil)
     }
     return candidates.count == 1 ? candidates.first : nil
   }

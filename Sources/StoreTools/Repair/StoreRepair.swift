@@ -24,21 +24,21 @@ package enum StoreRepair {
   ) throws -> RepairReport {
     try check(url, destination)
     let inspection: StoreFileInspection
-    var damaged: CorruptStore
+    var corrupt: CorruptStore
     do {
       inspection = try StoreFileInspection(path: url.path)
-      damaged = try CorruptStore(path: inspection.path)
+      corrupt = try CorruptStore(path: inspection.path)
     } catch let error as SQLiteError {
       throw InvalidInputError(error, path: url.relativePath)
     }
-    guard let model = model ?? damaged.storedModel else {
+    guard let model = model ?? corrupt.storedModel else {
       throw InvalidInputError(
         kind: .unusable, message: "\(url.relativePath) contains no readable model",
         nextStep: "specify the store's model with --model")
     }
-    try check(damaged, model, url)
+    try check(corrupt, model, url)
     return try OutputFile.making(destination) { file in
-      var report = try write(&damaged, from: url, model, to: file)
+      var report = try write(&corrupt, from: url, model, to: file)
       guard !inspection.isStale else {
         throw InvalidInputError(
           kind: .unusable, message: "\(url.relativePath) is being written to",
@@ -62,14 +62,14 @@ package enum StoreRepair {
 
   /// Checks that there's a store to recover, and that all of its entities are in one file.
   private static func check(
-    _ damaged: CorruptStore, _ model: NSManagedObjectModel, _ url: URL
+    _ corrupt: CorruptStore, _ model: NSManagedObjectModel, _ url: URL
   ) throws(InvalidInputError) {
-    guard damaged.uuid != nil || !damaged.entities.isEmpty || damaged.hasObjects(of: model) else {
+    guard corrupt.uuid != nil || !corrupt.entities.isEmpty || corrupt.hasObjects(of: model) else {
       throw InvalidInputError(
         kind: .unusable, message: "\(url.relativePath) contains nothing of a Core Data store",
         nextStep: "check the path; encrypted, XML, and binary stores can't be repaired")
     }
-    let hashes = damaged.metadata?["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
+    let hashes = corrupt.metadata?["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
     guard hashes.isEmpty || !Set(hashes.keys).isStrictSubset(of: model.entitiesByName.keys) else {
       throw InvalidInputError(
         kind: .unusable,
@@ -80,9 +80,9 @@ package enum StoreRepair {
 
   /// Writes and checks the new store.
   private static func write(
-    _ damaged: inout CorruptStore, from url: URL, _ model: NSManagedObjectModel, to file: URL
+    _ corrupt: inout CorruptStore, from url: URL, _ model: NSManagedObjectModel, to file: URL
   ) throws -> RepairReport {
-    let hasHistory = HistoryTables.entityIDs.prefix(2).allSatisfy { damaged.tables[$0.1] != nil }
+    let hasHistory = HistoryTables.entityIDs.prefix(2).allSatisfy { corrupt.tables[$0.1] != nil }
     try open(file, model, tracksHistory: hasHistory)
     let connection = try Connection(path: file.path, access: .writing)
     defer { connection.close() }
@@ -90,35 +90,35 @@ package enum StoreRepair {
     let anatomy = try StoreAnatomy(reading: connection)
     // The names of the tables that the damaged schema lacks are those of a new store.
     for root in anatomy.mapping.entities where root.superentity == nil {
-      damaged.addMissing(root.table, try columns(of: root.table, on: connection))
+      corrupt.addMissing(root.table, try columns(of: root.table, on: connection))
     }
     for entity in anatomy.mapping.entities {
       for toMany in entity.toMany.values {
         guard case .joinTable(let table, _, _, _) = toMany.storage else { continue }
-        damaged.addMissing(table, try columns(of: table, on: connection))
+        corrupt.addMissing(table, try columns(of: table, on: connection))
       }
     }
-    let old = try damaged.mapping(anatomy.source.model)
+    let old = try corrupt.mapping(anatomy.source.model)
     let names = try connection.tableNames()
     var repaired = RepairedStore(
       ExaminedStore(
         url: file, connection: connection, anatomy: anatomy, tables: names,
-        uuid: damaged.uuid ?? "?", isMadeHere: true))
+        uuid: corrupt.uuid ?? "?", isMadeHere: true))
     try connection.execute("BEGIN IMMEDIATE")
-    var loader = try RowLoader(damaged, old: old, new: anatomy.mapping, into: connection)
+    var loader = try RowLoader(corrupt, old: old, new: anatomy.mapping, into: connection)
     let triggers = try dropTriggers(anatomy, on: connection)
     try loader.load()
-    try repaired.complete(maximums: maximums(damaged, old: old, new: anatomy.mapping))
+    try repaired.complete(maximums: maximums(corrupt, old: old, new: anatomy.mapping))
     try repaired.copyFiles(from: url, to: file)
     for trigger in triggers { try connection.execute(trigger) }
-    var metadata = RecoveredMetadata(damaged, usesStoredModel: model === damaged.storedModel)
+    var metadata = RecoveredMetadata(corrupt, usesStoredModel: model === corrupt.storedModel)
     try metadata.write(on: connection)
     try connection.execute("COMMIT")
     do {
       try open(file, model, tracksHistory: false)
     } catch let error as NSError
       where error.code == NSPersistentStoreIncompatibleVersionHashError
-      && model === damaged.storedModel
+      && model === corrupt.storedModel
     {
       // The model can be read, but the hashes don't match it.
       try metadata.writeHashes(on: connection)
@@ -127,17 +127,17 @@ package enum StoreRepair {
     }
     connection.close()
     return RepairReport(
-      url: url, damaged: damaged, losses: loader.losses, repaired: repaired,
+      url: url, corrupt: corrupt, losses: loader.losses, repaired: repaired,
       assumptions: metadata.assumptions, remaining: try StoreDoctor.examine(file).findings)
   }
 
   /// Returns the former `Z_MAX` by entity ID of the new store, without that of entities that the
   /// model doesn't have, whose IDs can be those of others there.
   private static func maximums(
-    _ damaged: CorruptStore, old: SQLModel, new: SQLModel
+    _ corrupt: CorruptStore, old: SQLModel, new: SQLModel
   ) -> [Int: Int64] {
     let ofHistory = Set(HistoryTables.entityIDs.map(\.0))
-    return damaged.entities.reduce(into: [:]) { maximums, entity in
+    return corrupt.entities.reduce(into: [:]) { maximums, entity in
       var number = Int(clamping: entity.number)
       if let described = old.entity(number: number)?.description {
         number = new.entity(for: described).number

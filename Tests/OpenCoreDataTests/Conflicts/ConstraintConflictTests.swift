@@ -49,6 +49,43 @@ struct ConstraintConflictTests {
     #expect(try rows(stack).isEmpty)
   }
 
+  /// Merge policies apply only to saves to the store.
+  @Test(
+    "S11-42 a child's save pushes new objects with an equal unique value; the parent's save fails",
+    arguments: StoreKind.allCases)
+  func childSavePushesObjectsWithAnEqualUniqueValue(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let parent = stack.context()
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = parent
+    child.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+    try child.performAndWait {
+      for _ in 0..<2 { _ = child.make("Country", ["code": "FR"]) }
+      try child.save()
+      #expect(!child.hasChanges)
+    }
+    parent.performAndWait {
+      #expect(parent.insertedObjects.count == 2)
+      #expect(thrownError { try parent.save() }?.code == NSManagedObjectConstraintMergeError)
+    }
+  }
+
+  @Test(
+    "A value that was set to the default replaces the stored one if the object takes precedence",
+    arguments: StoreKind.allCases)
+  func valuesSetToTheDefaultReplaceStoredOnes(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = stack.context(.mergeByPropertyObjectTrump)
+    try context.performAndWait {
+      _ = context.make("Country", ["code": "FR", "name": "stored"])
+      try context.save()
+      let new = context.make("Country", ["code": "FR"])
+      new.setValue(nil, forKey: "name")
+      try context.save()
+    }
+    #expect(try rows(stack).map { $0.prefix(2) } == [["code=FR", "name=nil"]])
+  }
+
   @Test(
     "S11-31 with any policy, the first is saved, and relationships to the second refer to it",
     arguments: StoreKind.allCases, 0..<4)

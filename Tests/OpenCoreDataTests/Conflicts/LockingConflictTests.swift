@@ -31,6 +31,40 @@ struct LockingConflictTests {
     error?.userInfo["conflictList"] as? [NSMergeConflict] ?? []
   }
 
+  /// Results controllers and interfaces work from this notification.
+  @Test(
+    "F3.31 values that a merge policy takes from the store are posted as refreshed",
+    arguments: StoreKind.allCases, [true, false])
+  func mergedValuesArePostedAsRefreshed(kind: StoreKind, objectTrumps: Bool) throws {
+    let stack = try SharedStack(kind, SavingModels.items())
+    let (first, second) = (stack.context(), stack.context())
+    second.mergePolicy =
+      objectTrumps
+      ? NSMergePolicy.mergeByPropertyObjectTrump : NSMergePolicy.mergeByPropertyStoreTrump
+    let mine = try item(in: first)
+    try second.performAndWait {
+      let theirs = second.twin(of: mine)
+      #expect(numbers(theirs) == [0, 0, 0])
+      try first.performAndWait {
+        mine.setValue(1, forKey: "a")
+        try first.save()
+      }
+      theirs.setValue(2, forKey: "b")
+      second.processPendingChanges()
+      nonisolated(unsafe) var refreshed: Set<NSManagedObject> = []
+      let observer = NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextObjectsDidChange, object: second, queue: nil
+      ) { note in
+        nonisolated(unsafe) let found = note.userInfo?[NSRefreshedObjectsKey]
+        refreshed.formUnion(found as? Set<NSManagedObject> ?? [])
+      }
+      defer { NotificationCenter.default.removeObserver(observer) }
+      try second.save()
+      #expect(numbers(theirs) == [1, 2, 0] && refreshed == [theirs])
+    }
+    #expect(try stored(stack) == [1, 2, 0])
+  }
+
   @Test(
     "S7.28, S11-1, S11-39, S-G01, S-G03 a newer cached row fails the save with 133020",
     arguments: StoreKind.allCases)

@@ -154,4 +154,134 @@ struct MigratedHierarchyTests {
     #expect(error?.localizedDescription.contains("can't represent") ?? true)
     #expect(try store.values("SELECT ZX FROM ZA") == [[.real(value)]])
   }
+
+  /// The row of a renamed entity in `Z_PRIMARYKEY` keeps its former name, but not if another entity
+  /// has that name now: the two would be read as each other.
+  @Test(arguments: [
+    (["Note"], ["Memo": "Note", "Note": ""]), (["A", "B"], ["B": "A", "C": "B"]),
+    (["A", "B"], ["A": "B", "B": "A"]), (["A"], ["B": "A"]),
+  ])
+  func entityCanGetTheFormerNameOfAnother(before: [String], after: [String: String]) throws {
+    let name = Self.attribute("name")
+    func contents(_ entities: [(String, String)]) -> String {
+      entities.map { entity, former in
+        let identifier = former.isEmpty ? "" : " elementID=\"\(former)\""
+        return "<entity name=\"\(entity)\"\(identifier)>\(name)</entity>"
+      }.joined()
+    }
+    let store = try Self.store(
+      try Self.model(contents(before.map { ($0, "") })),
+      before.flatMap { entity in (1...2).map { (entity, ["name": "\(entity)\($0)"]) } })
+    var latest = try Self.model(contents(after.sorted { $0.key < $1.key }))
+    try store.migrate(to: latest)
+    // Opened again, and migrated once more without a rename.
+    for _ in 0..<2 {
+      let context = try store.open(latest)
+      try context.performAndWait {
+        for (entity, former) in after {
+          let found = try context.everyObject(of: entity).compactMap(\.label).sorted()
+          #expect(found == (former.isEmpty ? [] : ["\(former)1", "\(former)2"]))
+          _ = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        }
+        try context.save()
+        for entity in after.keys {
+          for object in try context.everyObject(of: entity) where object.label == nil {
+            context.delete(object)
+          }
+        }
+        try context.save()
+      }
+      for store in try #require(context.persistentStoreCoordinator).persistentStores {
+        try context.persistentStoreCoordinator?.remove(store)
+      }
+      latest = try Self.model(
+        contents(after.sorted { $0.key < $1.key }) + Self.entity("Zoo", Self.attribute("name")))
+      try store.migrate(to: latest)
+    }
+  }
+
+  private static func relationship(
+    _ name: String, to entity: String, inverse: String? = nil, isToMany: Bool
+  ) -> String {
+    let back = inverse.map { " inverseName=\"\($0)\" inverseEntity=\"\(entity)\"" } ?? ""
+    let count = isToMany ? "toMany=\"YES\"" : "maxCount=\"1\""
+    return "<relationship name=\"\(name)\" optional=\"YES\" \(count) "
+      + "destinationEntity=\"\(entity)\"\(back)/>"
+  }
+
+  /// The rows of the owners have several entity IDs.
+  @Test func firstInverseOfAToManyGetsTheEntityIDsOfItsOwners() throws {
+    func model(inverse: Bool) throws -> NSManagedObjectModel {
+      try Self.model(
+        Self.entity(
+          "Person",
+          Self.attribute("name")
+            + Self.relationship(
+              "pets", to: "Pet", inverse: inverse ? "owner" : nil, isToMany: true))
+          + Self.entity("Employee", below: "Person", Self.attribute("rank"))
+          + Self.entity(
+            "Pet",
+            Self.attribute("name")
+              + (inverse
+                ? Self.relationship("owner", to: "Person", inverse: "pets", isToMany: false) : "")))
+    }
+    let store = try MigratedStore()
+    let context = try store.open(try model(inverse: false))
+    try context.performAndWait {
+      for entity in ["Person", "Employee"] {
+        let owner = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        owner.setValue(entity, forKey: "name")
+        let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: context)
+        pet.setValue("of \(entity)", forKey: "name")
+        owner.mutableSetValue(forKey: "pets").add(pet)
+      }
+      try context.save()
+    }
+    for store in try #require(context.persistentStoreCoordinator).persistentStores {
+      try context.persistentStoreCoordinator?.remove(store)
+    }
+    try store.migrate(to: try model(inverse: true))
+    let migrated = try store.open(try model(inverse: true))
+    try migrated.performAndWait {
+      for pet in try migrated.everyObject(of: "Pet") {
+        let owner = try #require(pet.value(forKey: "owner") as? NSManagedObject)
+        #expect(pet.label == "of \(owner.label ?? "")" && owner.entity.name == owner.label)
+      }
+    }
+  }
+
+  /// The column of a removed inverse becomes that of a to-many without an inverse.
+  @Test func toManyThatLosesItsInverseHasNoKeysOfRemovedObjects() throws {
+    func model(_ isBefore: Bool) throws -> NSManagedObjectModel {
+      let owner = Self.relationship("owner", to: "Person", inverse: "pets", isToMany: false)
+      return try Self.model(
+        Self.entity(
+          "Person",
+          Self.attribute("name")
+            + Self.relationship(
+              "pets", to: "Pet", inverse: isBefore ? "owner" : nil, isToMany: true))
+          + (isBefore ? Self.entity("Employee", below: "Person") : "")
+          + Self.entity("Pet", Self.attribute("name") + (isBefore ? owner : "")))
+    }
+    let store = try MigratedStore()
+    let context = try store.open(try model(true))
+    try context.performAndWait {
+      for entity in ["Person", "Employee"] {
+        let owner = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: context)
+        pet.setValue(owner, forKey: "owner")
+      }
+      try context.save()
+    }
+    for store in try #require(context.persistentStoreCoordinator).persistentStores {
+      try context.persistentStoreCoordinator?.remove(store)
+    }
+    try store.migrate(to: try model(false))
+    #expect(
+      try store.values(
+        "SELECT COUNT(*) FROM ZPET WHERE Z1PETS IS NOT NULL "
+          + "AND Z1PETS NOT IN (SELECT Z_PK FROM ZPERSON)") == [[.integer(0)]])
+    #expect(
+      try store.values("SELECT COUNT(*) FROM ZPET WHERE Z1PETS IS NOT NULL") == [[.integer(1)]])
+  }
 }

@@ -118,7 +118,7 @@ extension StoreDocument.Object {
           ToManyKey(rootIndex: layout.rootIndex, primaryKey: key, relationship: list.name),
           by: relationship.keys.filter { seen.insert($0).inserted }.compactMap { key in
             owners[key].map { FetchedIdentity(layout: $0, primaryKey: key) }
-          }, commit: 0)
+          })
       } else {
         throw missing("relationship", relationship.name)
       }

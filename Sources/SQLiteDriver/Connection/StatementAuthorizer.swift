@@ -4,25 +4,25 @@ import CSQLite
 ///
 /// It's called when a statement is prepared, not while it runs.
 // Sendable is unchecked: only the connection's thread reads and writes it.
-final class Confinement: @unchecked Sendable {
+final class StatementAuthorizer: @unchecked Sendable {
   /// The actions that were rejected since the last error, with the reason.
-  @exclusivity(unchecked) private var refusal: String?
+  @exclusivity(unchecked) private var denial: String?
 
   /// Returns the actions that were rejected for the statement that failed, with the reason, or
   /// `nil` if it failed for another cause.
-  func takeRefusal() -> String? {
-    defer { refusal = nil }
-    return refusal
+  func takeDenial() -> String? {
+    defer { denial = nil }
+    return denial
   }
 
   /// Registers the authorizer.
-  func serve(_ handle: OpaquePointer) {
+  func register(on handle: OpaquePointer) {
     sqlite3_set_authorizer(
       handle,
       { context, action, first, second, _, _ in
         guard let context else { return SQLITE_DENY }
-        let confinement = Retained.borrow(context, as: Confinement.self)
-        return confinement.decide(action, first, second)
+        let authorizer = Retained.borrow(context, as: StatementAuthorizer.self)
+        return authorizer.decide(action, first, second)
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -45,7 +45,7 @@ final class Confinement: @unchecked Sendable {
       let name = first.map { String(cString: $0) } ?? ""
       if name.lowercased() == "locking_mode", let value = second.map({ String(cString: $0) }) {
         guard value.lowercased() == "normal" else {
-          refusal = "PRAGMA locking_mode isn't allowed: other connections read the same store"
+          denial = "PRAGMA locking_mode isn't allowed: other connections read the same store"
           return SQLITE_DENY
         }
       }
@@ -57,7 +57,7 @@ final class Confinement: @unchecked Sendable {
   }
 
   private func deny(_ reason: String) -> Int32 {
-    refusal = "\(reason): a statement can access only its own store"
+    denial = "\(reason): a statement can access only its own store"
     return SQLITE_DENY
   }
 

@@ -1,0 +1,157 @@
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Undo of relationships")
+struct UndoRelationshipTests {
+  private func undoing(_ bed: ContextBed) -> NSManagedObjectContext {
+    let context = bed.context()
+    context.performAndWait { context.undoManager = UndoManager() }
+    return context
+  }
+
+  private func objects(_ key: String, of object: NSManagedObject?) -> Set<NSManagedObject>? {
+    object?.value(forKey: key) as? Set<NSManagedObject>
+  }
+
+  /// The new row has another key, to which the other ends must refer.
+  @Test(
+    "S6.49 a saved deletion is undone with the relationships of both ends",
+    arguments: StoreKind.allCases, ["nullify", "cascade", "many-to-many"])
+  func savedDeletionIsUndoneWithItsRelationships(_ kind: StoreKind, _ rule: String) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let context = undoing(bed)
+    let (owner, key, inverse) =
+      [
+        "nullify": ("Team", "members", "team"), "cascade": ("Person", "gadgets", "owner"),
+        "many-to-many": ("Tag", "workers", "tags"),
+      ][rule] ?? ("", "", "")
+    try context.performAndWait {
+      let people = ids.map { context.object(with: $0) }
+      let deleted: NSManagedObject
+      var others = Set(people)
+      switch rule {
+      case "nullify": deleted = try #require(people[0].value(forKey: "team") as? NSManagedObject)
+      case "cascade":
+        deleted = people[0]
+        others = Set(
+          (1...2).map { context.make("Gadget", ["number": Int64($0), "owner": deleted]) })
+      default: deleted = context.make("Tag", ["name": "tag", "workers": others])
+      }
+      try context.save()
+      context.delete(deleted)
+      try context.save()
+      for _ in 0..<2 {
+        context.undo()
+        #expect(deleted.isInserted && objects(key, of: deleted) == others)
+        for other in others {
+          let value = other.value(forKey: inverse)
+          #expect(
+            value as? NSManagedObject === deleted
+              || (value as? Set<NSManagedObject>)?.contains(deleted) == true)
+        }
+        try context.save()
+        let check = bed.context()
+        try check.performAndWait {
+          let found = try check.everyObject(of: owner).filter {
+            objects(key, of: $0)?.isEmpty == false
+          }
+          #expect(found.map { objects(key, of: $0)?.count } == [2])
+        }
+        context.redo()
+        #expect(deleted.isDeleted)
+        try context.save()
+      }
+    }
+  }
+
+  /// A list and its songs, in order.
+  static func albums() -> NSManagedObjectModel {
+    let list = SchemaModels.entity("List", [SchemaModels.attribute("name", .stringAttributeType)])
+    let song = SchemaModels.entity("Song", [SchemaModels.attribute("name", .stringAttributeType)])
+    SchemaModels.relate(list, "songs", many: true, song, "list", many: false)
+    list.relationshipsByName["songs"]?.isOrdered = true
+    let model = NSManagedObjectModel()
+    model.entities = [list, song]
+    return model
+  }
+
+  private func names(_ list: NSManagedObject) -> String {
+    (list.value(forKey: "songs") as? NSOrderedSet)?.compactMap { ($0 as? NSManagedObject)?.label }
+      .joined() ?? ""
+  }
+
+  @Test("The order of an ordered relationship is undone and redone", arguments: StoreKind.allCases)
+  func orderIsUndoneAndRedone(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind, model: Self.albums())
+    let context = undoing(bed)
+    try context.performAndWait {
+      let list = context.make("List", [:])
+      let songs = ["a", "b", "c", "d"].map { context.make("Song", ["name": $0]) }
+      list.setValue(NSOrderedSet(array: songs), forKey: "songs")
+      try context.save()
+      let changes: [(String, (NSMutableOrderedSet) -> Void)] = [
+        ("acd", { $0.remove(songs[1]) }), ("dabc", { $0.moveObjects(at: IndexSet([3]), to: 0) }),
+        ("cbad", { $0.exchangeObject(at: 0, withObjectAt: 2) }),
+      ]
+      for (changed, change) in changes {
+        change(list.mutableOrderedSetValue(forKey: "songs"))
+        context.processPendingChanges()
+        #expect(names(list) == changed)
+        context.undo()
+        #expect(names(list) == "abcd" && !context.hasChanges, "\(changed)")
+        context.redo()
+        #expect(names(list) == changed && list.hasChanges)
+        context.undo()
+      }
+      try context.save()
+      let check = bed.context()
+      try check.performAndWait {
+        let lists = try check.everyObject(of: "List")
+        #expect(lists.map { names($0) } == ["abcd"])
+      }
+    }
+  }
+
+  /// The context that saves may have read the relationship before another one saved.
+  @Test(
+    "A saved order keeps the objects that another context has added",
+    arguments: StoreKind.allCases, [true, false])
+  func savedOrderKeepsOthersObjects(_ kind: StoreKind, _ merges: Bool) throws {
+    let bed = try ContextBed(kind, model: Self.albums())
+    let (first, second) = (bed.context(), bed.context())
+    first.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    let list = try first.performAndWait {
+      let list = first.make("List", [:])
+      let songs = ["a", "b", "c"].map { first.make("Song", ["name": $0]) }
+      list.setValue(NSOrderedSet(array: songs), forKey: "songs")
+      try first.save()
+      list.mutableOrderedSetValue(forKey: "songs").remove(songs[0])
+      return list
+    }
+    let token = NoteList(second, .NSManagedObjectContextDidSave) { note in
+      if merges { first.mergeChanges(fromContextDidSave: note) }
+    }
+    try second.performAndWait {
+      let twin = second.object(with: list.objectID)
+      let added = second.make("Song", ["name": "d"])
+      added.setValue(twin, forKey: "list")
+      try second.save()
+    }
+    withExtendedLifetime(token) {}
+    try first.performAndWait { try first.save() }
+    // An in-memory store has no file for another coordinator.
+    let other = kind == .sqlite ? try bed.secondCoordinator(sharingModel: true) : bed.coordinator
+    for context in [bed.context(), bed.context(other)] {
+      try context.performAndWait {
+        let found = try #require(try context.everyObject(of: "List").first)
+        let names = Set(names(found).map(String.init))
+        #expect(names == ["b", "c", "d"])
+        let songs = try context.everyObject(of: "Song").filter { $0.value(forKey: "list") != nil }
+        #expect(Set(songs.compactMap(\.label)) == names)
+      }
+    }
+  }
+}
