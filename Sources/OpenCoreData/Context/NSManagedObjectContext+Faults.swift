@@ -221,7 +221,11 @@ extension NSManagedObjectContext {
         found = try storedDestinations(of: relationship, of: object, key: key, in: store)
       }
     } catch {
-      scope.abandon(event)
+      scope.fail(event, error) { event in
+        event.entity = object.layout.entity.name
+        event.relationship = relationship.name
+        event.object = store.reference(object.layout, object.primaryKey)
+      }
       throw error
     }
     switch source {
