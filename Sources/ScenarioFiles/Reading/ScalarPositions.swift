@@ -12,8 +12,12 @@ struct ScalarPositions {
   private var column: Int
   private var characters: [Character] = []
 
-  /// The position of each character and of the end; `nil` if they're consecutive on a line, or if
-  /// they can't be found.
+  /// The maximum length of the first line, in bytes of UTF-8: the line is read once for each scalar
+  /// with escapes.
+  private static let lineLimit = 1_000
+
+  /// The position of each character and of the end; `nil` if they're consecutive on a line, if they
+  /// can't be found, or if the first line is very long.
   private(set) var all: [SourceRange]?
 
   /// Finds the positions.
@@ -26,19 +30,17 @@ struct ScalarPositions {
     self.lines = lines
     style = scalar.style
     (line, column) = (range.line - 1, range.column - 1)
-    guard lines.indices.contains(line) else { return }
-    characters = Array(lines[line])
-    let text = Array(scalar.string)
-    switch style {
-    case .singleQuoted, .doubleQuoted: column += 1
-    // The text begins on the line after the indicator.
-    case .literal, .folded: beginLine(line + 1)
-    case .any, .plain: break
+    guard lines.indices.contains(line), lines[line].utf8.count <= Self.lineLimit else { return }
+    if style == .literal || style == .folded {
+      // The text begins on the line after the indicator.
+      beginLine(line + 1)
+    } else {
+      if style == .singleQuoted || style == .doubleQuoted { column += 1 }
+      if lines[line].dropFirst(column).utf8.starts(with: scalar.string.utf8) { return }
+      characters = Array(lines[line])
     }
-    let rest = characters.dropFirst(column)
-    if rest.starts(with: text), style != .literal, style != .folded { return }
     var found: [SourceRange] = []
-    for character in text {
+    for character in scalar.string {
       guard let position = take(character) else { return }
       found.append(position)
     }

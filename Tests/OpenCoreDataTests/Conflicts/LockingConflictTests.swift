@@ -4,6 +4,16 @@ import ProfileEvents
 import SQLiteDriver
 import Testing
 
+/// An item that records the state changes that it's told of.
+private final class NotedItem: NSManagedObject {
+  private(set) var events: [NSSnapshotEventType] = []
+
+  override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
+    super.awake(fromSnapshotEvents: flags)
+    events.append(flags)
+  }
+}
+
 @Suite("Version conflicts")
 struct LockingConflictTests {
   /// Saves an item with a, b, and c of 0.
@@ -36,7 +46,8 @@ struct LockingConflictTests {
     "F3.31 values that a merge policy takes from the store are posted as refreshed",
     arguments: StoreKind.allCases, [true, false])
   func mergedValuesArePostedAsRefreshed(kind: StoreKind, objectTrumps: Bool) throws {
-    let stack = try SharedStack(kind, SavingModels.items())
+    NotedItem.registerClass(named: "NotedItem")
+    let stack = try SharedStack(kind, SavingModels.items(className: "NotedItem"))
     let (first, second) = (stack.context(), stack.context())
     second.mergePolicy =
       objectTrumps
@@ -61,6 +72,7 @@ struct LockingConflictTests {
       defer { NotificationCenter.default.removeObserver(observer) }
       try second.save()
       #expect(numbers(theirs) == [1, 2, 0] && refreshed == [theirs])
+      #expect((theirs as? NotedItem)?.events == [.mergePolicy])
     }
     #expect(try stored(stack) == [1, 2, 0])
   }
