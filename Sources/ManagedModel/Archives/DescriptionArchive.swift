@@ -66,7 +66,8 @@ enum DescriptionArchive {
     coder.encode(NSData(data: Data(bytes)), forKey: modelKey)
   }
 
-  /// The entities of an entity's model; those that can be reached from it if it isn't in a model.
+  /// Returns the entities of an entity's model, or those that can be reached from the entity if it
+  /// isn't in a model.
   private static func graph(of entity: NSEntityDescription) -> [NSEntityDescription] {
     if let model = entity.managedObjectModel { return model.entities }
     var seen: Set<ObjectIdentifier> = []
@@ -92,7 +93,7 @@ enum DescriptionArchive {
 
   // MARK: Reading
 
-  /// The model in an archive; `nil` if there isn't one that can be read.
+  /// Returns the model in an archive, or `nil` if there isn't one that can be read.
   static func model(_ coder: NSCoder) -> NSManagedObjectModel? {
     guard coder.containsValue(forKey: modelKey),
       let data = coder.decodeObject(of: NSData.self, forKey: modelKey)
@@ -100,7 +101,7 @@ enum DescriptionArchive {
     return try? ModelArchive.readAll(bytes: Array(Data(referencing: data)))
   }
 
-  /// An archived entity with the model that it's in.
+  /// Returns an archived entity and the model that it's in.
   static func entity(
     _ coder: NSCoder
   ) -> (entity: NSEntityDescription, model: NSManagedObjectModel)? {
@@ -111,7 +112,7 @@ enum DescriptionArchive {
     return (entity, model)
   }
 
-  /// An archived property and its model.
+  /// Returns an archived property and its model.
   ///
   /// A property archived without its entity is in an entity without other content.
   static func property(
@@ -125,7 +126,7 @@ enum DescriptionArchive {
     return (property, model)
   }
 
-  /// An archived index with the model that its properties are in.
+  /// Returns an archived index and the model that its properties are in.
   static func index(
     _ coder: NSCoder
   ) -> (index: NSFetchIndexDescription, model: NSManagedObjectModel)? {
@@ -133,7 +134,7 @@ enum DescriptionArchive {
     return (index, model)
   }
 
-  /// A member by the number under a key; the first without one.
+  /// Returns the member whose index is stored under a key, or the first one if there's no index.
   private static func member<Member>(of list: [Member], _ coder: NSCoder, _ key: String) -> Member?
   {
     let number = coder.containsValue(forKey: key) ? coder.decodeInteger(forKey: key) : 0
@@ -145,21 +146,24 @@ enum DescriptionArchive {
 // which `NSManagedObjectModel(contentsOf:)` reads.
 
 extension NSManagedObjectModel: NSSecureCoding {
-  /// True: an archive of a model contains no objects of other classes.
+  /// Whether the class supports secure coding.
+  ///
+  /// Always true: an archive of a model contains no objects of other classes.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Writes the model in the form of a compiled model.
+  /// Encodes the model in the form of a compiled model.
   ///
-  /// What compiled models leave out is lost: values of `userInfo` and default values that aren't
+  /// Content that compiled models omit is lost: values of `userInfo` and default values that aren't
   /// property-list values, UUIDs, URLs, or decimals, and settings of the model editor. Takes time
   /// in proportion to the model.
   public func encode(with coder: NSCoder) {
     DescriptionArchive.encode(self, with: coder)
   }
 
-  /// Reads a model; `nil`, which the unarchiver reports as an error, for bytes that aren't one.
+  /// Decodes a model.
   ///
-  /// The model can be changed.
+  /// Returns `nil`, which the unarchiver reports as an error, if the bytes aren't a model. The
+  /// model can be changed.
   public convenience init?(coder: NSCoder) {
     guard let model = DescriptionArchive.model(coder) else { return nil }
     self.init()
@@ -168,17 +172,20 @@ extension NSManagedObjectModel: NSSecureCoding {
 }
 
 extension NSEntityDescription: NSSecureCoding {
-  /// True: an archive of an entity contains no objects of other classes.
+  /// Whether the class supports secure coding.
+  ///
+  /// Always true: an archive of an entity contains no objects of other classes.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Writes the entity with all entities of its model.
+  /// Encodes the entity with all entities of its model.
   public func encode(with coder: NSCoder) {
     DescriptionArchive.encode(self, with: coder)
   }
 
-  /// Reads an entity; `nil`, which the unarchiver reports as an error, for bytes that aren't one.
+  /// Decodes an entity.
   ///
-  /// The entity isn't in a model. It retains the other entities that were archived with it.
+  /// Returns `nil`, which the unarchiver reports as an error, if the bytes aren't an entity. The
+  /// entity isn't in a model. It retains the other entities that were archived with it.
   public convenience init?(coder: NSCoder) {
     guard let (entity, model) = DescriptionArchive.entity(coder) else { return nil }
     self.init()
@@ -214,15 +221,19 @@ extension NSEntityDescription: NSSecureCoding {
 }
 
 extension NSPropertyDescription: NSSecureCoding {
-  /// True: an archive of a property contains no objects of other classes.
+  /// Whether the class supports secure coding.
+  ///
+  /// Always true: an archive of a property contains no objects of other classes.
   public class var supportsSecureCoding: Bool { true }
 
-  /// Writes the property: a relationship with all entities of its model, others by themselves.
+  /// Encodes the property: a relationship with all entities of its model, others by themselves.
   public final func encode(with coder: NSCoder) {
     DescriptionArchive.encode(self, with: coder)
   }
 
-  /// Takes the values of an archived property; `nil` for bytes that aren't one of the same class.
+  /// Copies the values of an archived property.
+  ///
+  /// Returns false if the bytes aren't a property of the same class.
   final func takeValues(from coder: NSCoder) -> Bool {
     guard let (property, model) = DescriptionArchive.property(coder),
       type(of: property) == type(of: self) || type(of: self) == NSPropertyDescription.self
@@ -241,17 +252,20 @@ extension NSPropertyDescription: NSSecureCoding {
 }
 
 extension NSFetchIndexDescription: NSSecureCoding {
-  /// True: an archive of an index contains no objects of other classes.
+  /// Whether the class supports secure coding.
+  ///
+  /// Always true: an archive of an index contains no objects of other classes.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Writes the index with the properties that it covers.
+  /// Encodes the index with the properties that it covers.
   public func encode(with coder: NSCoder) {
     DescriptionArchive.encode(self, with: coder)
   }
 
-  /// Reads an index; `nil`, which the unarchiver reports as an error, for bytes that aren't one.
+  /// Decodes an index.
   ///
-  /// It belongs to no entity.
+  /// Returns `nil`, which the unarchiver reports as an error, if the bytes aren't an index. The
+  /// index doesn't belong to an entity.
   public convenience init?(coder: NSCoder) {
     guard let (index, _) = DescriptionArchive.index(coder) else { return nil }
     self.init(name: index.name, elements: index.elements)
@@ -261,10 +275,12 @@ extension NSFetchIndexDescription: NSSecureCoding {
 }
 
 extension NSFetchIndexElementDescription: NSSecureCoding {
-  /// True: an archive of an index element contains no objects of other classes.
+  /// Whether the class supports secure coding.
+  ///
+  /// Always true: an archive of an index element contains no objects of other classes.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Writes the element with the property that it covers.
+  /// Encodes the element with the property that it covers.
   public func encode(with coder: NSCoder) {
     guard let property else { return }
     let copy = NSFetchIndexElementDescription(property: property, collationType: collationType)
@@ -273,10 +289,10 @@ extension NSFetchIndexElementDescription: NSSecureCoding {
     DescriptionArchive.encode(index, with: coder)
   }
 
-  /// Reads an index element; `nil`, which the unarchiver reports as an error, for bytes that aren't
-  /// one.
+  /// Decodes an index element.
   ///
-  /// It belongs to no index.
+  /// Returns `nil`, which the unarchiver reports as an error, if the bytes aren't an index element.
+  /// The element doesn't belong to an index.
   public convenience init?(coder: NSCoder) {
     guard let (index, _) = DescriptionArchive.index(coder), let element = index.elements.first,
       let property = element.property

@@ -21,7 +21,7 @@ extension FetchRequestTemplate {
     return values
   }
 
-  /// Reads the form that `archived` returns; `nil` without a name or an entity.
+  /// Creates a template from the value of `archived`, or returns `nil` if it has no name or entity.
   init?(archived values: [AnyHashable: Any]) {
     guard let name = values["name"] as? String, let entity = values["entity"] as? String else {
       return nil
@@ -62,10 +62,10 @@ extension FetchRequestTemplate {
 struct ArchivedExpression {
   private let archive: KeyedArchive
 
-  /// The formula; empty when the archive has it in a form that is not known.
+  /// The formula, or an empty string if the archive has it in an unknown form.
   private(set) var text = ""
 
-  /// Reads an archived expression, or looks for one among the values of an archived attribute.
+  /// Reads an archived expression, or the first one among the values of an archived attribute.
   init(in object: KeyedArchive.Object, _ archive: KeyedArchive) {
     self.archive = archive
     if object.className.hasSuffix("Expression") {
@@ -81,7 +81,7 @@ struct ArchivedExpression {
     }
   }
 
-  /// The text of an expression; `nil` for the object itself and for unknown forms.
+  /// Returns the text of an expression, or `nil` for the object itself and for unknown forms.
   private func text(of object: KeyedArchive.Object, depth: Int) -> String? {
     guard depth < ModelLimits.formulaDepth else { return nil }
     let fields = object.fields

@@ -1,20 +1,20 @@
 internal import CZlib
 
-/// Bytes of a gzip file, inflated piece by piece.
+/// Decompresses a gzip file incrementally.
 ///
-/// Memory is that of one piece in and one out, however much the file inflates to; the reader
-/// decides how much that may be. Files that were put behind one another are read as one, as gzip
-/// does. Use it from one thread at a time.
+/// Only one chunk of input and one chunk of output are in memory, regardless of the decompressed
+/// size; the caller limits that size. Concatenated gzip files are decompressed as one, as by
+/// `gzip`. Use a stream from one thread at a time.
 package final class GzipStream {
-  /// Why the bytes can't be inflated any further.
+  /// The reason why decompression can't continue.
   package enum Failure: Error, Sendable {
     /// The data isn't a gzip file, or its checksum is wrong.
     case corrupt
-    /// They end in the middle of the file.
+    /// The data ends in the middle of the file.
     case truncated
   }
 
-  /// The bytes that a gzip file begins with.
+  /// The first bytes of a gzip file.
   package static let magic: [UInt8] = [0x1F, 0x8B]
   private static let piece = 1 << 18
 
@@ -24,15 +24,17 @@ package final class GzipStream {
   private var used = 0
   private var isBroken: Bool
   private var isAtEnd = false
-  /// Whether the last piece was full, so that zlib can have more of the input that it has taken.
+  /// Whether the last chunk of output was full, so zlib may have more output for its current input.
   private var isFull = false
 
-  /// - Parameter source: The next bytes of the file; empty at its end.
+  /// Creates a stream.
+  ///
+  /// - Parameter source: Returns the next bytes of the file, or an empty array at its end.
   package init(_ source: @escaping () -> [UInt8]) {
     self.source = source
     stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
-    // 15 bits of window, and 16 for the header and the checksum of gzip.
+    // A window of 15 bits; adding 16 makes zlib expect gzip's header and checksum.
     isBroken =
       inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) != Z_OK
   }
@@ -42,9 +44,9 @@ package final class GzipStream {
     stream.deallocate()
   }
 
-  /// Returns the next inflated bytes, at most 256 KiB; empty at the end.
+  /// Returns the next decompressed bytes, at most 256 KiB, or an empty array at the end.
   ///
-  /// - Throws: `Failure`, after returning all bytes inflated before the error.
+  /// - Throws: `Failure`, after all bytes decompressed before the error have been returned.
   package func next() throws(Failure) -> [UInt8] {
     while !isAtEnd {
       guard !isBroken else { throw .corrupt }
@@ -81,7 +83,7 @@ package final class GzipStream {
     return (output, status)
   }
 
-  /// Whether another gzip member follows the one that has ended.
+  /// Returns whether another gzip member follows the one that has ended.
   ///
   /// Other trailing data is ignored.
   private func beginsAnother() -> Bool {
@@ -101,15 +103,15 @@ enum RawDeflate {
   private static let windowBits: Int32 = -15
   private static let chunk = 64 << 10
 
-  /// The reason that a stream can't be inflated.
+  /// The reason why a stream can't be decompressed.
   enum Failure: Error {
     /// The bytes aren't a complete stream.
     case corrupt
-    /// The stream inflates to more bytes than allowed.
+    /// The decompressed data is larger than allowed.
     case tooLarge
   }
 
-  /// Inflates a stream.
+  /// Decompresses a stream.
   ///
   /// Stops as soon as the result is larger than the limit. Bytes after the stream are ignored.
   static func inflate(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
@@ -125,7 +127,7 @@ enum RawDeflate {
     return output
   }
 
-  /// Deflates bytes into a stream.
+  /// Compresses bytes into a stream.
   static func deflate(_ bytes: [UInt8]) -> [UInt8] {
     let stream = makeStream()
     defer { stream.deallocate() }
@@ -141,7 +143,7 @@ enum RawDeflate {
 
   private static var streamSize: Int32 { Int32(MemoryLayout<z_stream>.size) }
 
-  /// A stream at a fixed address, as zlib requires.
+  /// Creates a stream at a fixed address, as zlib requires.
   private static func makeStream() -> UnsafeMutablePointer<z_stream> {
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())

@@ -6,18 +6,18 @@ struct KeyedArchive {
     let uid: UInt32
     /// The name of its class.
     let className: String
-    /// Its values by key; other objects are there as UIDs.
+    /// The object's values by key; references to other objects are UIDs.
     let fields: [String: BinaryPropertyList.Value]
   }
 
-  /// How many members of lists have been returned.
+  /// The number of members of lists that have been returned.
   private final class Count {
     var members = 0
   }
 
   private let objects: [BinaryPropertyList.Value]
   private let count = Count()
-  /// The object that was archived.
+  /// The archive's root object.
   let root: Object
 
   /// Whether more members of lists were requested than an archive may have, so that the last lists
@@ -64,20 +64,21 @@ struct KeyedArchive {
     return Object(uid: uid, className: name, fields: fields)
   }
 
-  /// The value that a UID refers to, or the value itself; `nil` for a null reference.
+  /// Returns the value that a UID refers to, or the value itself; `nil` for a null reference.
   func value(_ value: BinaryPropertyList.Value?) -> BinaryPropertyList.Value? {
     guard case .uid(let uid) = value else { return value == .null ? nil : value }
     guard uid > 0, Int(uid) < objects.count else { return nil }
     return objects[Int(uid)]
   }
 
-  /// The object with a class that a UID refers to.
+  /// Returns the object that a UID refers to, or `nil` if the value doesn't refer to one with a
+  /// class.
   func object(_ value: BinaryPropertyList.Value?) -> Object? {
     guard case .uid(let uid) = value, uid > 0 else { return nil }
     return Self.object(uid, in: objects)
   }
 
-  /// The string of a value, stored inline or as a string object.
+  /// Returns the string of a value, stored inline or as a string object.
   func string(_ value: BinaryPropertyList.Value?) -> String? {
     if case .string(let text) = self.value(value) { return text }
     guard let object = object(value), case .string(let text) = object.fields["NS.string"] else {
@@ -86,7 +87,7 @@ struct KeyedArchive {
     return text
   }
 
-  /// The integer behind a value.
+  /// Returns the integer of a value, or `nil` if it isn't one.
   func integer(_ value: BinaryPropertyList.Value?) -> Int? {
     switch self.value(value) {
     case .integer(let number): Int(exactly: number)
@@ -96,12 +97,12 @@ struct KeyedArchive {
     }
   }
 
-  /// The Boolean of a value; false if there isn't one.
+  /// Returns the Boolean of a value, or false if there isn't one.
   func flag(_ value: BinaryPropertyList.Value?) -> Bool {
     integer(value).map { $0 != 0 } ?? false
   }
 
-  /// The members of an array or a set; empty if the archive is exhausted.
+  /// Returns the members of an array or a set; empty if the archive is exhausted.
   func list(_ value: BinaryPropertyList.Value?) -> [BinaryPropertyList.Value] {
     if case .array(let members) = self.value(value) { return counted(members) }
     guard let object = object(value), case .array(let members) = object.fields["NS.objects"] else {
@@ -117,8 +118,8 @@ struct KeyedArchive {
     return isExhausted ? [] : members
   }
 
-  /// The entries of a dictionary of any class that archives contain; empty if the archive is
-  /// exhausted.
+  /// Returns the entries of a dictionary of any class that archives contain; empty if the archive
+  /// is exhausted.
   func entries(
     _ value: BinaryPropertyList.Value?
   ) -> [(key: BinaryPropertyList.Value, value: BinaryPropertyList.Value)] {
@@ -136,7 +137,8 @@ struct KeyedArchive {
 }
 
 extension KeyedArchive {
-  /// The Swift value of an archived string, number, date, data, UUID, URL, array, or dictionary.
+  /// Returns the Swift value of an archived string, number, date, data, UUID, URL, array, or
+  /// dictionary.
   ///
   /// It's `nil` for a null reference and for unknown classes.
   func anyValue(_ value: BinaryPropertyList.Value?, depth: Int = 0) -> Any? {
@@ -180,7 +182,7 @@ extension KeyedArchive {
     }
   }
 
-  /// A dictionary with strings or numbers as keys, without entries that can't be read.
+  /// Returns a dictionary with strings or numbers as keys, without entries that can't be read.
   func dictionary(
     _ value: BinaryPropertyList.Value?, depth: Int = 0
   ) -> [AnyHashable: Any] {
@@ -193,7 +195,7 @@ extension KeyedArchive {
     return result
   }
 
-  /// The entries of an archived `userInfo`, with numbers as `NSNumber`s.
+  /// Returns the entries of an archived `userInfo`, with numbers as `NSNumber`s.
   ///
   /// They cast to every Swift number type that can represent them, as those that Core Data reads.
   func userInfo(_ value: BinaryPropertyList.Value?) -> [AnyHashable: Any] {
@@ -226,7 +228,8 @@ extension KeyedArchive {
     return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
-  /// A decimal number: a mantissa of 16-bit parts, the least first, and an exponent of ten.
+  /// Returns a decimal number from a mantissa of 16-bit parts, the least significant first, and an
+  /// exponent of ten.
   private func decimal(_ object: Object) -> Decimal? {
     guard case .data(let bytes) = object.fields["NS.mantissa"], bytes.count == 16,
       let exponent = integer(object.fields["NS.exponent"]), (-128...127).contains(exponent),
@@ -248,7 +251,7 @@ extension KeyedArchive {
 
 /// The keys of compiled models that have no counterpart in Apple's form.
 enum ArchiveKey {
-  /// The formula of a derived attribute, as text.
+  /// The formula of a derived attribute, as a string.
   static let derivation = "cdprof.derivationExpression"
   /// The elements of a composite attribute: attributes without an entity.
   static let elements = "cdprof.elements"
@@ -258,17 +261,18 @@ enum ArchiveKey {
   static let spotlightName = "cdprof.coreSpotlightDisplayNameExpression"
   /// Whether Spotlight indexes the property.
   static let spotlight = "cdprof.isIndexedBySpotlight"
-  /// The least value or length.
+  /// The minimum value or length.
   static let minimum = "cdprof.minimum"
-  /// The greatest value or length.
+  /// The maximum value or length.
   static let maximum = "cdprof.maximum"
-  /// The pattern of a text.
+  /// The pattern of a string.
   static let pattern = "cdprof.pattern"
   /// Whether the value is encrypted in the cloud.
   static let encrypted = "cdprof.allowsCloudEncryption"
-  /// The format text of the predicate of an index.
+  /// The format string of the predicate of an index.
   static let partialIndex = "cdprof.partialIndexPredicate"
-  /// The text of the expression that an element of an index covers, and the type of its values.
+  /// The format string of the expression that an element of an index covers, and the type of its
+  /// values.
   static let indexExpression = "cdprof.expression"
   /// Core Data's version hash of an entity.
   static let versionHash = "cdprof.versionHash"
@@ -276,16 +280,16 @@ enum ArchiveKey {
   static let versionChecksum = "cdprof.versionChecksum"
   /// The localized names of the model.
   static let localization = "cdprof.localizationDictionary"
-  /// The number of the type of an expression's values.
+  /// The raw value of the type of an expression's values.
   static let expressionType = "cdprof.expressionResultType"
   /// The stored fetch requests of a model, or the request of a fetched property: dictionaries.
   static let templates = "cdprof.fetchRequestTemplates"
-  /// The texts of a document that could not be read, by the attribute of the tag.
+  /// The values of a document that couldn't be read, by the attribute of the tag.
   static let unread = "cdprof.unreadTexts"
-  /// The configurations of a model: names of entities by name.
+  /// The configurations of a model: the names of their entities, by the configuration's name.
   static let configurations = "cdprof.configurations"
 
-  /// The bits of `_P` that every property seen has set.
+  /// The bits of `_P` that are set in every known property.
   static let alwaysSet = 0xF1
   /// The bit of `_P` for an optional property.
   static let optional = 0x02

@@ -4,7 +4,7 @@ import Foundation
 package enum ModelArchive {
   /// Reads a model from the model cache of a store, `Z_MODELCACHE.Z_CONTENT`.
   ///
-  /// Takes an uncompressed archive as well. The model can be changed afterward.
+  /// An uncompressed archive is also accepted. The model can be changed afterward.
   ///
   /// - Parameter deflated: The bytes of the column.
   /// - Throws: An error for bytes that are corrupt, too large, or not a model.
@@ -45,9 +45,9 @@ package enum ModelArchive {
     }
   }
 
-  /// Reads a model from the bytes of a `.mom` file, as `read(bytes:)`.
+  /// Reads a model from the bytes of a `.mom` file, as `read(bytes:)` does.
   ///
-  /// - Throws: All errors in it.
+  /// - Throws: All errors of the model.
   static func readAll(bytes: [UInt8]) throws(ModelErrors) -> NSManagedObjectModel {
     let archive: KeyedArchive
     do {
@@ -58,10 +58,10 @@ package enum ModelArchive {
     return try ModelArchiveReader(archive).read()
   }
 
-  /// Writes a model as the model cache of a store.
+  /// Returns a model in the form of a store's model cache.
   ///
-  /// Omits what only code generation and the model editor use. Uses keys that begin with `cdprof`
-  /// for content without a known key in Apple's format.
+  /// Omits content that only code generation and the model editor use. Uses keys that begin with
+  /// `cdprof` for content without a known key in Apple's format.
   ///
   /// - Parameter model: A model in which `validate()` finds no errors.
   /// - Returns: A raw DEFLATE stream.
@@ -69,7 +69,7 @@ package enum ModelArchive {
     RawDeflate.deflate(bytes(of: model))
   }
 
-  /// Writes a model as the content of a `.mom` file.
+  /// Returns a model as the content of a `.mom` file.
   ///
   /// - Parameter model: A model in which `validate()` finds no errors.
   /// - Returns: The bytes of the file.
@@ -78,7 +78,7 @@ package enum ModelArchive {
     return writer.write(model)
   }
 
-  /// Writes entities as the content of a `.mom` file without other content.
+  /// Returns entities as the content of a `.mom` file that contains nothing else.
   ///
   /// References to entities that aren't among them are lost.
   static func bytes(of entities: [NSEntityDescription]) -> [UInt8] {
@@ -87,14 +87,15 @@ package enum ModelArchive {
   }
 }
 
-/// The list in a `.momd` folder, `VersionInfo.plist`, with Core Data's hashes of each version.
+/// The property list of a `.momd` folder, `VersionInfo.plist`, with Core Data's hashes of each
+/// version.
 ///
 /// Xcode's model compiler writes it. A `.mom` file contains no hashes.
 enum VersionInfo {
   private static let hashesKey = "NSManagedObjectModel_VersionHashes"
   private static let checksumsKey = "NSManagedObjectModel_VersionChecksums"
 
-  /// The bytes of one of Core Data's hashes.
+  /// The number of bytes of each of Core Data's hashes.
   static let hashSize = 32
 
   /// Records Core Data's hashes in a model that was read from a compiled version.

@@ -63,7 +63,7 @@ extension ModelArchiveReader {
     return property
   }
 
-  /// Reads the values that properties of entities and elements of composites share.
+  /// Reads the values that properties of entities and elements of composites have in common.
   private func addCommon(
     to property: NSPropertyDescription, _ fields: [String: BinaryPropertyList.Value], name: String
   ) {
@@ -78,7 +78,7 @@ extension ModelArchiveReader {
 
   /// Reads validation predicates.
   ///
-  /// One that can't be read is omitted with its warning.
+  /// A predicate that can't be read is omitted with its warning.
   private func addValidation(
     to property: NSPropertyDescription, _ fields: [String: BinaryPropertyList.Value]
   ) {
@@ -132,7 +132,7 @@ extension ModelArchiveReader {
     return attribute
   }
 
-  /// A derived attribute, or `nil` when the object is another one.
+  /// Returns a derived attribute, or `nil` if the object is another kind of attribute.
   private func derived(_ object: KeyedArchive.Object) -> NSDerivedAttributeDescription? {
     let text = archive.string(object.fields[ArchiveKey.derivation])
     guard text != nil || object.className == "NSDerivedAttributeDescription" else { return nil }
@@ -142,7 +142,7 @@ extension ModelArchiveReader {
     return attribute
   }
 
-  /// A composite attribute with its elements.
+  /// Returns a composite attribute with its elements.
   ///
   /// Core Data's key for them isn't documented: any array of attributes among the object's values
   /// is used.

@@ -8,7 +8,7 @@ final class ModelArchiveReader {
   private var entities: [(entity: NSEntityDescription, object: KeyedArchive.Object)] = []
   private var entitiesByID: [UInt32: NSEntityDescription] = [:]
   var entitiesByName: [String: NSEntityDescription] = [:]
-  /// Every archived property, copies in subentities included, by its number.
+  /// The archived properties by UID, including the copies in subentities.
   var propertiesByID: [UInt32: NSPropertyDescription] = [:]
   var relationships: [(relationship: NSRelationshipDescription, object: KeyedArchive.Object)] = []
 
@@ -17,24 +17,27 @@ final class ModelArchiveReader {
   /// Reading continues after each.
   var errors: [ModelError] = []
 
-  /// What a store can live with.
+  /// The problems that don't make the model unusable.
   private var warnings: [ModelError] = []
 
-  /// The names of the properties that could not be read, by entity, those of its parents included.
+  /// The names of the properties that couldn't be read, by entity, including those of its
+  /// ancestors.
   var unread: [ObjectIdentifier: Set<String>] = [:]
 
-  /// The number of properties read so far, inherited ones counted in every entity.
+  /// The number of properties read so far; inherited ones are counted in every entity.
   var propertyCount = 0
 
-  /// The number of elements of composites read so far.
+  /// The number of elements of composites that were read so far.
   var compositeElements = 0
 
-  /// Makes a reader of one archive.
+  /// Creates a reader for an archive.
   init(_ archive: KeyedArchive) {
     self.archive = archive
   }
 
-  /// Reads the model, or fails with everything that is wrong with it.
+  /// Reads the model.
+  ///
+  /// - Throws: All errors of the model.
   func read() throws(ModelErrors) -> NSManagedObjectModel {
     var model: NSManagedObjectModel?
     do {
@@ -98,7 +101,7 @@ final class ModelArchiveReader {
     }
   }
 
-  /// Warns of a property, or of an entity.
+  /// Adds a warning about an entity or a property.
   func warn(
     _ message: String, _ nextStep: String?, of entity: NSEntityDescription?,
     property: String? = nil
@@ -109,7 +112,7 @@ final class ModelArchiveReader {
         message, nextStep: nextStep, entity: entity?.name, property: property, isWarning: true))
   }
 
-  /// The entity that a value refers to, or the one with a name.
+  /// Returns the entity that a value refers to, or else the one with a name.
   func entity(
     _ value: BinaryPropertyList.Value?, named name: BinaryPropertyList.Value?
   ) -> NSEntityDescription? {
@@ -174,7 +177,7 @@ final class ModelArchiveReader {
     }
   }
 
-  /// The entities, parents before their children.
+  /// Returns the entities, with superentities before their subentities.
   private func sortedByDepth() -> [(entity: NSEntityDescription, object: KeyedArchive.Object)] {
     let depths = entities.map { ($0, $0.entity.lookups.lineage.count) }
     return depths.sorted { $0.1 < $1.1 }.map(\.0)
@@ -193,15 +196,15 @@ final class ModelArchiveReader {
     archive.dictionary(fields[ArchiveKey.unread]) as? [String: String] ?? [:]
   }
 
-  /// A stored fetch request, in the form of a dictionary.
+  /// Returns a fetch request template from its archived dictionary.
   func template(_ value: BinaryPropertyList.Value?) -> FetchRequestTemplate? {
     FetchRequestTemplate(archived: archive.dictionary(value))
   }
 
-  /// Reads the configurations: ours, or any dictionary of the model from names to lists of
-  /// entities.
+  /// Reads the configurations: OpenCoreData's, or any dictionary of the model from names to lists
+  /// of entities.
   ///
-  /// Apple's key is not known.
+  /// Apple's key isn't known.
   private func addConfigurations(_ root: KeyedArchive.Object) {
     for key in root.fields.keys.sorted()
     where !["NSEntities", ArchiveKey.configurations].contains(key) {
@@ -227,7 +230,7 @@ final class ModelArchiveReader {
 extension ModelArchiveReader {
   /// Adds the indexes and uniqueness constraints of an entity.
   ///
-  /// Newer archives repeat every fetch index as a compound index; those are left out.
+  /// Newer archives repeat every fetch index as a compound index; those are omitted.
   func addIndexes(to entity: NSEntityDescription, from object: KeyedArchive.Object) {
     entity.indexes = archive.list(object.fields["NSFetchIndexDescriptions"]).compactMap { value in
       archive.object(value).flatMap { index($0, of: entity) }
@@ -239,7 +242,7 @@ extension ModelArchiveReader {
     entity.uniquenessConstraints = groups(object.fields["NSUniqueTuples"])
   }
 
-  /// Groups of property names; members may be texts or properties.
+  /// Returns groups of property names from groups whose members are strings or properties.
   private func groups(_ value: BinaryPropertyList.Value?) -> [[String]] {
     archive.list(value).map { group in
       archive.list(group).compactMap { member in
@@ -270,7 +273,7 @@ extension ModelArchiveReader {
     return index
   }
 
-  /// What an index over an expression covers; `nil` for an element that covers a property.
+  /// Returns the expression that an element of an index covers, or `nil` if it covers a property.
   private func computed(
     _ object: KeyedArchive.Object, name: String
   ) -> NSPropertyDescription? {
@@ -280,7 +283,7 @@ extension ModelArchiveReader {
     return description
   }
 
-  /// The description of a value that an expression computes; `nil` for other properties.
+  /// Returns the description of a value that an expression computes, or `nil` for other properties.
   func expressionDescription(
     _ fields: [String: BinaryPropertyList.Value]
   ) -> NSExpressionDescription? {

@@ -1,5 +1,5 @@
 extension ModelArchiveWriter {
-  /// The values of the model.
+  /// Returns the values of the model.
   mutating func fields(of model: NSManagedObjectModel) -> Fields {
     let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
     var fields: Fields = [
@@ -33,7 +33,7 @@ extension ModelArchiveWriter {
     dictionary(of: template.archived)
   }
 
-  /// The values of a model that contains only entities.
+  /// Returns the values of a model that contains only entities.
   mutating func fields(of entities: [NSEntityDescription]) -> Fields {
     let entities = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
     return [
@@ -50,7 +50,7 @@ extension ModelArchiveWriter {
     fields[ArchiveKey.expressionType] = .integer(Int64(computed.expressionResultType.rawValue))
   }
 
-  /// The values of an entity.
+  /// Returns the values of an entity.
   mutating func fields(of entity: NSEntityDescription) -> Fields {
     let className = entity.managedObjectClassName.flatMap { $0 == "NSManagedObject" ? nil : $0 }
     var fields: Fields = [
@@ -85,7 +85,7 @@ extension ModelArchiveWriter {
     return fields
   }
 
-  /// The values of a property as an entity has it.
+  /// Returns the values of a property, as archived for an entity.
   mutating func fields(
     of property: NSPropertyDescription, in entity: NSEntityDescription
   ) -> Fields {
@@ -105,7 +105,7 @@ extension ModelArchiveWriter {
     return fields
   }
 
-  /// The values that properties of entities and elements of composites have in common.
+  /// Returns the values that properties of entities and elements of composites have in common.
   private mutating func commonFields(of property: NSPropertyDescription) -> Fields {
     var bits = ArchiveKey.alwaysSet
     if property.isOptional { bits |= ArchiveKey.optional }

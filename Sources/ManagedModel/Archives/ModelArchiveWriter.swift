@@ -1,6 +1,6 @@
 /// Writes a model in the layout of Apple's keyed archives.
 ///
-/// Each entity, property, and index gets its number at the first reference and is written from a
+/// Each entity, property, and index gets its UID at the first reference and is written from a
 /// queue, so no model can make the writer recurse.
 struct ModelArchiveWriter {
   typealias Value = BinaryPropertyList.Value
@@ -12,7 +12,9 @@ struct ModelArchiveWriter {
     case index(NSFetchIndexDescription)
   }
 
-  /// A property as one entity has it: Apple's archives repeat inherited ones.
+  /// A property of one entity.
+  ///
+  /// Apple's archives contain inherited properties once for each entity.
   private struct PropertyKey: Hashable {
     let property: ObjectIdentifier
     let entity: ObjectIdentifier
@@ -31,21 +33,21 @@ struct ModelArchiveWriter {
   /// The reference to the model, which is always the first object.
   let modelReference = Value.uid(1)
 
-  /// Writes a model as a whole archive.
+  /// Returns a model as a complete archive.
   mutating func write(_ model: NSManagedObjectModel) -> [UInt8] {
     let slot = reserve()
     objects[slot] = .dictionary(fields(of: model))
     return finish()
   }
 
-  /// Writes entities as the archive of a model without other content.
+  /// Returns entities as the archive of a model without other content.
   mutating func write(_ entities: [NSEntityDescription]) -> [UInt8] {
     let slot = reserve()
     objects[slot] = .dictionary(fields(of: entities))
     return finish()
   }
 
-  /// Writes everything that was referred to.
+  /// Writes all objects that were referred to, and returns the archive.
   private mutating func finish() -> [UInt8] {
     var next = 0
     while next < waiting.count {
@@ -75,13 +77,14 @@ struct ModelArchiveWriter {
 
   private static func uid(_ slot: Int) -> Value { .uid(UInt32(clamping: slot)) }
 
-  /// The reference to an object that is complete.
+  /// Adds a complete object and returns the reference to it.
   mutating func add(_ fields: Fields) -> Value {
     objects.append(.dictionary(fields))
     return Self.uid(objects.count - 1)
   }
 
-  /// The reference to a number or other plain value except a text; equal values share an object.
+  /// Returns the reference to a number or another value except a string; equal values share an
+  /// object.
   private mutating func scalar(_ value: Value) -> Value {
     if let known = scalars[value] { return known }
     objects.append(value)
@@ -90,7 +93,7 @@ struct ModelArchiveWriter {
     return reference
   }
 
-  /// The reference to a string, or the null reference.
+  /// Returns the reference to a string, or the null reference.
   ///
   /// Strings of the same bytes share an object.
   mutating func string(_ text: String?) -> Value {
@@ -102,10 +105,10 @@ struct ModelArchiveWriter {
     return reference
   }
 
-  /// The reference to data.
+  /// Returns the reference to data.
   mutating func data(_ data: Data) -> Value { scalar(.data(Array(data))) }
 
-  /// The reference to a class, named with its superclasses except `NSObject`.
+  /// Returns the reference to a class, named with its superclasses except `NSObject`.
   mutating func classReference(_ names: String...) -> Value {
     if let known = classes[names[0]] { return known }
     let chain = (names + ["NSObject"]).map { Value.string($0) }
@@ -114,7 +117,7 @@ struct ModelArchiveWriter {
     return reference
   }
 
-  /// The reference to an entity.
+  /// Returns the reference to an entity.
   mutating func reference(to entity: NSEntityDescription?) -> Value {
     guard let entity else { return null }
     if let known = entitySlots[ObjectIdentifier(entity)] { return known }
@@ -124,7 +127,7 @@ struct ModelArchiveWriter {
     return Self.uid(slot)
   }
 
-  /// The reference to a property as an entity has it.
+  /// Returns the reference to a property of an entity.
   mutating func reference(
     to property: NSPropertyDescription?, in entity: NSEntityDescription?
   ) -> Value {
@@ -138,7 +141,7 @@ struct ModelArchiveWriter {
     return Self.uid(slot)
   }
 
-  /// The reference to an index, which only its entity refers to.
+  /// Returns the reference to an index, which only its entity refers to.
   mutating func reference(to index: NSFetchIndexDescription) -> Value {
     let slot = reserve()
     waiting.append((slot, .index(index)))
@@ -175,25 +178,25 @@ struct ModelArchiveWriter {
 }
 
 extension ModelArchiveWriter {
-  /// The reference to an array.
+  /// Returns the reference to an array.
   mutating func array(_ members: [Value]) -> Value {
     let kind = classReference("NSArray")
     return add(["NS.objects": .array(members), "$class": kind])
   }
 
-  /// The reference to an array of the class that Apple's framework uses for lists that grow.
+  /// Returns the reference to an array of the class that Core Data uses for mutable arrays.
   mutating func mutableArray(_ members: [Value]) -> Value {
     let kind = classReference("NSMutableArray", "NSArray")
     return add(["NS.objects": .array(members), "$class": kind])
   }
 
-  /// The reference to a set.
+  /// Returns the reference to a set.
   mutating func set(_ members: [Value]) -> Value {
     let kind = classReference("NSSet")
     return add(["NS.objects": .array(members), "$class": kind])
   }
 
-  /// The reference to a dictionary that does not change.
+  /// Returns the reference to an immutable dictionary.
   mutating func dictionary(_ entries: [(key: Value, value: Value)]) -> Value {
     let kind = classReference("NSDictionary")
     return add([
@@ -202,7 +205,8 @@ extension ModelArchiveWriter {
     ])
   }
 
-  /// The reference to a dictionary of the class that Core Data uses for mutable dictionaries.
+  /// Returns the reference to a dictionary of the class that Core Data uses for mutable
+  /// dictionaries.
   mutating func mutableDictionary(_ entries: [(key: Value, value: Value)]) -> Value {
     let kind = classReference("NSMutableDictionary", "NSDictionary")
     return add([
@@ -211,7 +215,8 @@ extension ModelArchiveWriter {
     ])
   }
 
-  /// The reference to a dictionary with fixed keys, which Core Data uses for a model's entities.
+  /// Returns the reference to a dictionary with fixed keys, which Core Data uses for a model's
+  /// entities.
   mutating func knownKeysDictionary(_ entries: [(key: Value, value: Value)]) -> Value {
     let mapping = add([
       "keys": array(entries.map(\.key)),
@@ -229,7 +234,7 @@ extension ModelArchiveWriter {
     ])
   }
 
-  /// The reference to an array of arrays of texts.
+  /// Returns the reference to an array of arrays of strings.
   mutating func groups(_ groups: [[String]]) -> Value {
     let members = groups.map { group in
       mutableArray(group.map { string($0) })
@@ -239,7 +244,8 @@ extension ModelArchiveWriter {
 }
 
 extension ModelArchiveWriter {
-  /// The reference to a Swift value; the null reference for a value that can't be archived.
+  /// Returns the reference to a Swift value, or the null reference for a value that can't be
+  /// archived.
   mutating func any(_ value: Any?) -> Value {
     // Foundation's numbers would also be cast to Swift types that lose digits.
     if let value, type(of: value) is AnyClass, let number = value as? NSNumber {
@@ -284,14 +290,15 @@ extension ModelArchiveWriter {
     }
   }
 
-  /// The reference to a dictionary of Swift values, the keys sorted by their text.
+  /// Returns the reference to a dictionary of Swift values, with the keys sorted as strings.
   mutating func dictionary(of entries: [AnyHashable: Any]) -> Value {
     let sorted = entries.sorted { "\($0.key)" < "\($1.key)" }
     return dictionary(
       sorted.map { entry in (key: any(entry.key.base), value: any(entry.value)) })
   }
 
-  /// A decimal number: a mantissa of 16-bit parts, the least first, and an exponent of ten.
+  /// Returns the reference to a decimal number: a mantissa of 16-bit parts, the least significant
+  /// first, and an exponent of ten.
   private mutating func decimal(_ number: Decimal) -> Value {
     var parts = [Int](repeating: 0, count: 8)
     let digits = number.isNaN ? "" : "\(number.significand.magnitude)"

@@ -67,7 +67,7 @@ public let NSPersistentStoreOpenError = 134080
 public let NSPersistentStoreTimeoutError = 134090
 /// The store doesn't support requests of this type.
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
-/// The store was made with another version of the model.
+/// The store was created with another version of the model.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
 /// A migration failed.
 public let NSMigrationError = 134110

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// One thing that is wrong with a model, and where.
+/// An error or a warning about a model, with its position.
 package struct ModelError: Error, Sendable, Hashable {
   /// The file, as passed to the reader, or `nil` for a model that wasn't read from a file.
   package var file: String?
@@ -8,28 +8,28 @@ package struct ModelError: Error, Sendable, Hashable {
   package var line: Int?
   /// The column in the line, in characters, counted from 1.
   package var column: Int?
-  /// The name of the entity that is wrong.
+  /// The name of the affected entity.
   package var entity: String?
-  /// The name of the property of `entity` that is wrong.
+  /// The name of the affected property of `entity`.
   package var property: String?
-  /// What is wrong, as one sentence.
+  /// The problem, as a sentence.
   package var message: String
-  /// What to do about it, as one sentence.
+  /// What to do about it, as a sentence.
   package var nextStep: String?
-  /// Whether the model can be used all the same.
+  /// Whether the model can be used despite the problem.
   package var isWarning: Bool
 
-  /// Makes an error.
+  /// Creates an error.
   ///
   /// - Parameters:
-  ///   - message: What is wrong, as one sentence.
-  ///   - nextStep: What to do about it, as one sentence.
-  ///   - entity: The name of the entity that is wrong.
-  ///   - property: The name of the property that is wrong.
+  ///   - message: The problem, as a sentence.
+  ///   - nextStep: What to do about it, as a sentence.
+  ///   - entity: The name of the affected entity.
+  ///   - property: The name of the affected property.
   ///   - file: The file.
   ///   - line: The line in the file, counted from 1.
   ///   - column: The column in the line, counted from 1.
-  ///   - isWarning: Whether the model can be used all the same.
+  ///   - isWarning: Whether the model can be used despite the problem.
   package init(
     _ message: String, nextStep: String? = nil, entity: String? = nil, property: String? = nil,
     file: String? = nil, line: Int? = nil, column: Int? = nil, isWarning: Bool = false
@@ -56,7 +56,7 @@ extension ModelError: CustomStringConvertible {
     if line != nil, let column { location += ":\(column)" }
     let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
     let text = nextStep.map { "\(message) \($0)" } ?? message
-    // As compilers write it, so that editors and CI find the location.
+    // This is the format of compilers, in which editors and CI find the location.
     let kind = location.isEmpty ? "" : isWarning ? "warning" : "error"
     return PrintableText.line(
       [location, kind, subject, text].filter { !$0.isEmpty }.joined(separator: ": "))
@@ -64,20 +64,20 @@ extension ModelError: CustomStringConvertible {
 }
 
 extension ModelError {
-  /// Whether this error makes another redundant: it concerns the same property or has the same
-  /// text.
+  /// Returns whether this error makes another one redundant: it concerns the same property, or it
+  /// has the same message.
   func covers(_ other: ModelError) -> Bool {
     entity == other.entity && property == other.property
       && (other.property != nil || message == other.message)
   }
 }
 
-/// Everything that is wrong with a model: at least one error.
+/// All errors of a model, at least one.
 package struct ModelErrors: Error, Sendable, Hashable {
-  /// The errors in the order of the file.
+  /// The errors, in the order of the file.
   package let errors: [ModelError]
 
-  /// Makes the list.
+  /// Creates a list of errors.
   ///
   /// - Parameter errors: At least one error.
   package init(_ errors: [ModelError]) {
@@ -85,7 +85,7 @@ package struct ModelErrors: Error, Sendable, Hashable {
     self.errors = errors
   }
 
-  /// Makes a list of one error.
+  /// Creates a list that contains one error.
   ///
   /// - Parameter error: The error.
   package init(_ error: ModelError) {
@@ -94,13 +94,13 @@ package struct ModelErrors: Error, Sendable, Hashable {
 }
 
 extension ModelErrors: CustomStringConvertible {
-  /// The errors, one a line.
+  /// The errors, one per line.
   package var description: String {
     errors.map(\.description).joined(separator: "\n")
   }
 }
 
-/// Descriptions of file system errors.
+/// Describes errors of the file system.
 ///
 /// Foundation's own descriptions ("The operation could not be completed") name neither the file nor
 /// the cause. No other code describes an `errno`.
@@ -128,7 +128,7 @@ package enum FileErrorText {
     return path.map { "\($0): \(words(code))" } ?? words(code)
   }
 
-  /// Returns the underlying `errno` of an error; `nil` if it has none.
+  /// Returns the underlying `errno` of an error, or `nil` if it has none.
   package static func errno(of error: NSError) -> Int32? {
     if error.domain == NSPOSIXErrorDomain { return Int32(exactly: error.code) }
     if let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error {
@@ -139,7 +139,7 @@ package enum FileErrorText {
     return causes[error.code]
   }
 
-  /// The causes of the codes that Foundation throws without an underlying error.
+  /// The `errno` for each error code that Foundation throws without an underlying error.
   private static let causes: [Int: Int32] = [
     CocoaError.Code.fileNoSuchFile.rawValue: ENOENT,
     CocoaError.Code.fileReadNoSuchFile.rawValue: ENOENT,

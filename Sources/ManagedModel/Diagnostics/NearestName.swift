@@ -20,7 +20,7 @@ package enum NearestName {
     for name in names {
       guard name != word else { return nil }
       let candidate = letters(of: name)
-      // As many letters have to be inserted or deleted as one is longer: no need to compare them.
+      // The number of insertions or deletions is at least the difference of the lengths.
       let isFar = abs(wanted.count - candidate.count) > limit
       var cost = isFar ? 0 : distance(wanted, candidate)
       if isFar || cost > limit {
@@ -36,7 +36,8 @@ package enum NearestName {
     Array(word.lowercased().prefix(64))
   }
 
-  /// Returns whether one is a part of the other that is long enough not to be there by chance.
+  /// Returns whether one name contains the other, and the shorter is long enough that it isn't by
+  /// chance.
   private static func isPart(_ one: [Character], _ other: [Character]) -> Bool {
     let (short, long) = one.count < other.count ? (one, other) : (other, one)
     return short.count >= 4 && 2 * short.count >= long.count

@@ -1,18 +1,18 @@
 /// Makes untrusted text, such as a store's values, safe to print.
 ///
-/// A terminal acts on control characters and escape sequences, and bidirectional marks reorder what
-/// a reader sees. Both are replaced by Swift's escapes, such as `\u{1B}`, so that the output shows
-/// what is there. This is the only place that decides which characters those are.
+/// A terminal interprets control characters and escape sequences, and bidirectional marks change
+/// the order in which text is displayed. Both are replaced by Swift's escapes, such as `\u{1B}`, so
+/// that the output shows the actual characters. Only this type decides which characters are unsafe.
 package enum PrintableText {
-  /// Returns a text with every unsafe character escaped; line feeds and tabs stay.
+  /// Returns a string with every unsafe character escaped; line feeds and tabs aren't escaped.
   ///
-  /// **Cost:** one pass over the bytes and no allocation for a text without such a character.
+  /// **Cost:** one pass over the bytes, and no allocation for a string without such a character.
   package static func escaped(_ text: String) -> String {
     isPlain(text.utf8) ? text : escaped(text.unicodeScalars)
   }
 
-  /// Returns a text as one line: line feeds are escaped as well, so that a value can't look like a
-  /// line of its own.
+  /// Returns a string as one line: line feeds are escaped as well, so that a value can't look like
+  /// a separate line.
   package static func line(_ text: String) -> String {
     let escaped = escaped(text)
     return escaped.utf8.contains(0x0A) ? escaped.replacing("\n", with: "\\n") : escaped
@@ -33,7 +33,7 @@ package enum PrintableText {
     guard !isPlain(json) else { return json }
     var result = String.UnicodeScalarView()
     for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
-      // The layout of JSON may have carriage returns; its strings can't.
+      // The whitespace of JSON can contain carriage returns; its strings can't.
       guard isUnsafe(scalar), scalar != "\r" else {
         result.append(scalar)
         continue
@@ -51,9 +51,9 @@ package enum PrintableText {
     }.joined()
   }
 
-  /// Whether a character does something other than being shown: controls except line feed and tab,
-  /// bidirectional marks, line and paragraph separators, interlinear annotations, and language
-  /// tags.
+  /// Returns whether a character affects a terminal or the display of other characters: controls
+  /// except line feed and tab, bidirectional marks, line and paragraph separators, interlinear
+  /// annotations, and language tags.
   package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: false
@@ -64,7 +64,7 @@ package enum PrintableText {
     }
   }
 
-  /// Whether the bytes are only printable ASCII, line feeds, and tabs.
+  /// Returns whether the bytes are only printable ASCII, line feeds, and tabs.
   private static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool {
     bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x09 }
   }
@@ -84,7 +84,7 @@ package enum PrintableText {
   }
 }
 
-/// Nouns after a number, in every message of the package.
+/// Chooses the singular or plural form of nouns in messages.
 package enum PluralForm {
   /// Returns the singular or plural form for a number: `argument` for 1, `arguments` for 0 and 2.
   ///
@@ -96,7 +96,7 @@ package enum PluralForm {
     number == 1 ? one : many ?? "\(one)s"
   }
 
-  /// The number and the form that fits it: `1 argument`, `5060 arguments`.
+  /// Returns a number with its noun in the singular or plural: `1 argument`, `5060 arguments`.
   package static func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     "\(number) \(of(number, one, many))"
   }

@@ -1,8 +1,9 @@
 extension String {
-  /// Returns the string with some of its scalars replaced, as the quotation marks of a name in SQL.
+  /// Returns the string with some of its scalars replaced, such as the quotation marks of a name in
+  /// SQL.
   ///
-  /// Foundation and Swift replace characters, and a mark is part of another one if a combining mark
-  /// follows it.
+  /// The methods of Foundation and Swift replace characters, and don't find a quotation mark that a
+  /// combining mark follows.
   package func replacingScalars(_ replacements: [Unicode.Scalar: String]) -> String {
     var result = String.UnicodeScalarView()
     for scalar in unicodeScalars {

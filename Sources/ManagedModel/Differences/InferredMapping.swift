@@ -3,26 +3,27 @@
 /// Entities and properties correspond as in `ModelComparison`: by renaming identifier, or else by
 /// name. **Cost:** linear in the size of the models, without I/O.
 package struct InferredMapping {
-  /// What becomes of one property.
+  /// The mapping of a property.
   package struct Property {
-    /// The property of the source entity, which may be inherited; `nil` for an added one.
+    /// The property of the source entity, which may be inherited; `nil` for an added property.
     package let source: NSPropertyDescription?
-    /// The property of the destination entity, which may be inherited; `nil` for a removed one.
+    /// The property of the destination entity, which may be inherited; `nil` for a removed
+    /// property.
     package let destination: NSPropertyDescription?
   }
 
-  /// What becomes of one entity.
+  /// The mapping of an entity.
   package struct Entity {
-    /// The entity of the source model; `nil` for an added one.
+    /// The entity of the source model; `nil` for an added entity.
     package let source: NSEntityDescription?
-    /// The entity of the destination model; `nil` for a removed one.
+    /// The entity of the destination model; `nil` for a removed entity.
     package let destination: NSEntityDescription?
-    /// All properties, inherited ones included: those of the destination by name, then removed
+    /// All properties, including inherited ones: those of the destination by name, then removed
     /// ones.
     package let properties: [Property]
 
-    /// Returns the name of the source property whose values a destination property gets; `nil` for
-    /// an added property.
+    /// Returns the name of the source property whose values a destination property gets, or `nil`
+    /// for an added property.
     ///
     /// - Parameter name: The destination's name; the path of an element of a composite attribute,
     ///   such as `address.city`, corresponds to the element with its name.
@@ -39,9 +40,10 @@ package struct InferredMapping {
   package let source: NSManagedObjectModel
   /// The model that the migrated stores have.
   package let destination: NSManagedObjectModel
-  /// The entities of the destination by name, then those that are removed.
+  /// The entities of the destination by name, followed by the removed ones.
   package let entities: [Entity]
-  /// What lightweight migration can't do, each with its reason; empty if the mapping can be used.
+  /// The differences that lightweight migration doesn't support, each with its reason; empty if the
+  /// mapping can be used.
   package let obstacles: [ModelDifference]
 
   /// Returns the obstacles for a store that contains only the entities of a configuration.
@@ -55,7 +57,7 @@ package struct InferredMapping {
     return obstacles.filter { $0.entity.map(stored.contains) ?? true }
   }
 
-  /// Infers the mapping.
+  /// Creates the inferred mapping between two models.
   package init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
     let comparison = ModelComparison(from: source, to: destination)
     self.source = source
@@ -71,7 +73,7 @@ package struct InferredMapping {
       + removed.map { Entity(from: $0, to: nil) }
   }
 
-  /// Maps a model to itself: each entity and each property is kept.
+  /// Creates the mapping of a model to itself, which keeps each entity and each property.
   package init(keeping model: NSManagedObjectModel) {
     source = model
     destination = model

@@ -98,7 +98,7 @@ extension ModelComparison {
     }
   }
 
-  /// Notes which properties of a new entity its subentities declared before.
+  /// Records which properties of a new entity its subentities declared before.
   mutating func noteMovedProperties(to entity: NSEntityDescription) {
     for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
       let former = declarer(before: property, of: entity)
@@ -130,7 +130,7 @@ extension ModelComparison {
     compare(former, property, of: entity)
   }
 
-  /// The property of the earlier model that all former selves of an entity and its descendants had.
+  /// Returns the property of the earlier model that an entity and all its descendants had before.
   private func declarer(
     before property: NSPropertyDescription, of entity: NSEntityDescription
   ) -> NSPropertyDescription? {
@@ -141,8 +141,8 @@ extension ModelComparison {
     return found[0]
   }
 
-  /// Whether a property that an entity declared before is declared by an ancestor or by all its
-  /// subentities now.
+  /// Returns whether a property that an entity declared before is now declared by an ancestor or by
+  /// all its subentities.
   private func isDeclaredElsewhere(
     _ property: NSPropertyDescription, of old: NSEntityDescription
   ) -> Bool {
@@ -177,12 +177,12 @@ extension ModelComparison {
 }
 
 extension NSEntityDescription {
-  /// The entity and all below it.
+  /// The entity and all its descendants.
   fileprivate var withDescendants: [NSEntityDescription] {
     [self] + subentities.flatMap(\.withDescendants)
   }
 
-  /// What each index of the entity covers, by its name; the older forms included.
+  /// A description of each index by its name, including indexes in the form of older models.
   fileprivate var indexTexts: [String: String] {
     var texts: [String: String] = [:]
     for property in ownProperties where property.isIndexed {

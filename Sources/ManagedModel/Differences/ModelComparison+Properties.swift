@@ -82,7 +82,7 @@ extension ModelComparison {
     change(
       new, entity, "transformer", old.valueTransformerName, new.valueTransformerName, .none,
       "The new transformer reads stored bytes; set a hash modifier to migrate stores.")
-    // An attribute whose type changes, too, has another obstacle already.
+    // If the type of an attribute changes as well, there's another obstacle already.
     if old.hasExternalValues != new.hasExternalValues, old.attributeType == new.attributeType {
       change(
         new, entity, new.hasExternalValues ? "external storage on" : "external storage off",
@@ -145,7 +145,7 @@ extension ModelComparison {
       former.entity.flatMap { laterEntities[ObjectIdentifier($0)] }?.ownProperties
         .first { $0.name == former.name || $0.renamingIdentifier == former.renamingIdentifier }
     }
-    // Stores have one owner for each destination of a to-many relationship without an inverse.
+    // A store has one owner for each destination of a to-many relationship without an inverse.
     let losesOwners =
       old.isToMany && old.inverseRelationship?.isToMany == true
       && new.inverseRelationship?.isToMany != true
@@ -165,7 +165,7 @@ extension ModelComparison {
     let had = old.destinationEntity != nil
     guard later !== new.destinationEntity || had && later == nil else { return }
     let isWider = later.flatMap { later in new.destinationEntity.map { later.isKind(of: $0) } }
-    // Another entity can have the name of the former one.
+    // Another entity can have the earlier entity's name.
     let names = [old, new].map { $0.destinationEntity?.name ?? "none" }
     change(
       new, entity, "destination from \(names[0]) to \(names[1])",
@@ -189,12 +189,12 @@ extension NSPropertyDescription {
 }
 
 extension NSAttributeDescription {
-  /// The default value as text; `nil` if there's no default value.
+  /// The default value as a string; `nil` if there's no default value.
   fileprivate var defaultText: String? {
     defaultValue.map { OutlineText.of(typedDefaultValue ?? $0) }
   }
 
-  /// The validation predicates as text; `nil` if there are none.
+  /// The validation predicates as a string; `nil` if there are none.
   fileprivate var ruleText: String? {
     let predicates = validationPredicates.map(\.predicateFormat)
     return predicates.isEmpty ? nil : predicates.joined(separator: " and ")

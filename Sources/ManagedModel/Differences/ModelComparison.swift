@@ -1,4 +1,4 @@
-/// The differences between two models, and whether lightweight migration handles them.
+/// Finds the differences between two models, and whether lightweight migration supports them.
 ///
 /// Entities and properties of the two models correspond if they have the same renaming identifier,
 /// or else the same name. **Cost:** linear in the size of the models.
@@ -7,22 +7,22 @@ package struct ModelComparison {
   package let old: NSManagedObjectModel
   /// The later model.
   package let new: NSManagedObjectModel
-  /// The differences: entities with their properties by name, then all others.
+  /// The differences: those of entities and their properties by name, then all others.
   package private(set) var differences: [ModelDifference] = []
 
-  /// The entity of the earlier model by the one of the later.
+  /// The entities of the earlier model, by the corresponding ones of the later model.
   let formerEntities: [ObjectIdentifier: NSEntityDescription]
-  /// The entity of the later model by the one of the earlier.
+  /// The entities of the later model, by the corresponding ones of the earlier model.
   let laterEntities: [ObjectIdentifier: NSEntityDescription]
-  /// For each entity of the later model, the property of the earlier model by the one of the later;
-  /// inherited properties included.
+  /// For each entity of the later model, the properties of the earlier model, by the corresponding
+  /// ones of the later model, including inherited properties.
   let formerProperties: [ObjectIdentifier: [ObjectIdentifier: NSPropertyDescription]]
 
   /// Compares two models.
   ///
   /// - Parameters:
-  ///   - old: The earlier one.
-  ///   - new: The later one.
+  ///   - old: The earlier model.
+  ///   - new: The later model.
   package init(from old: NSManagedObjectModel, to new: NSManagedObjectModel) {
     self.old = old
     self.new = new
@@ -46,8 +46,8 @@ package struct ModelComparison {
     compareModels()
   }
 
-  /// The strongest effect of all differences: the migration that a store of the earlier model
-  /// needs.
+  /// The strongest effect of all differences, which is the migration that a store of the earlier
+  /// model needs.
   package var effect: MigrationEffect { differences.map(\.effect).max() ?? .none }
 
   /// Adds a difference.
@@ -62,8 +62,8 @@ package struct ModelComparison {
         detail: detail, effect: effect, reason: reason))
   }
 
-  /// Lets lightweight migration handle the last differences: those of a property that wasn't
-  /// stored, so that there are no values to convert.
+  /// Changes the effect of the last differences to lightweight: those of a property that wasn't
+  /// stored, so there are no values to convert.
   ///
   /// - Parameter count: The number of differences before them.
   mutating func relaxDifferences(from count: Int) {
@@ -90,7 +90,8 @@ package struct ModelComparison {
     }
   }
 
-  /// The roots of the later model whose hierarchies join entities that had no common ancestor.
+  /// The root entities of the later model whose hierarchies join entities that had no common
+  /// ancestor.
   private var mergedHierarchies: Set<ObjectIdentifier> {
     var formerRoots: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
     for entity in new.entities {
@@ -131,7 +132,8 @@ package struct ModelComparison {
     }
   }
 
-  /// Added, removed or changed, by which of the two is there.
+  /// Returns whether something was added, removed, or changed, from its earlier and later
+  /// description.
   static func kind(_ before: String?, _ after: String?) -> ModelDifference.Kind {
     before == nil ? .added : after == nil ? .removed : .changed
   }
@@ -142,19 +144,19 @@ package struct ModelComparison {
   }
 }
 
-/// One thing in which a model differs from an earlier one.
+/// A difference between a model and an earlier one.
 package struct ModelDifference: Sendable, Hashable {
-  /// What happened to the subject.
+  /// The kind of change.
   package enum Kind: String, Sendable {
     case added
     case removed
     case renamed
-    /// A property that another entity of the hierarchy declares now.
+    /// Another entity of the hierarchy now declares the property.
     case moved
     case changed
   }
 
-  /// What kind of thing the subject is.
+  /// The kind of element that changed.
   package enum Subject: String, Sendable {
     case model
     case entity
@@ -169,15 +171,15 @@ package struct ModelDifference: Sendable, Hashable {
 
   package var kind: Kind
   package var subject: Subject
-  /// The name of the entity in the later model, or in the earlier one when it was removed.
+  /// The name of the entity in the later model, or in the earlier one if it was removed.
   package var entity: String?
-  /// The name of the property, index, constraint, configuration or request.
+  /// The name of the property, index, constraint, configuration, or fetch request.
   package var name: String?
-  /// The name it had before, or the entity that declared it before.
+  /// The earlier name, or the entity that declared it before.
   package var former: String?
   /// What changed, such as `type from Integer 16 to String`.
   package var detail: String?
-  /// The effect on a store made with the earlier model.
+  /// The effect on a store created with the earlier model.
   package var effect: MigrationEffect
   /// The reason for the effect, or advice, as a sentence.
   package var reason: String?
@@ -188,15 +190,15 @@ package struct ModelDifference: Sendable, Hashable {
   }
 }
 
-/// The effect of a difference between two models on a store made with the first.
+/// The effect of a difference between two models on a store created with the earlier one.
 ///
 /// The cases are in ascending order.
 package enum MigrationEffect: String, Sendable, Comparable, CaseIterable {
   /// The store opens without migration: the version hashes are equal.
   case none
-  /// The store is migrated with a mapping that is inferred.
+  /// The store is migrated with an inferred mapping.
   case lightweight
-  /// No mapping can be inferred: a custom mapping model is needed.
+  /// No mapping can be inferred; a custom mapping model is needed.
   case custom
 
   package static func < (left: MigrationEffect, right: MigrationEffect) -> Bool {
@@ -204,10 +206,10 @@ package enum MigrationEffect: String, Sendable, Comparable, CaseIterable {
   }
 }
 
-/// Finds which thing of a later model was which of an earlier one.
+/// Matches entities and properties of a later model with those of an earlier one.
 enum RenamingMatch {
-  /// The pairs of properties of two versions of an entity, inherited ones included, in the order of
-  /// the names of the later ones.
+  /// Returns the pairs of corresponding properties of two versions of an entity, including
+  /// inherited ones, in the order of the later names.
   static func properties(
     of old: NSEntityDescription, _ new: NSEntityDescription
   ) -> [(old: NSPropertyDescription, new: NSPropertyDescription)] {
@@ -218,7 +220,8 @@ enum RenamingMatch {
       properties[0], properties[1], name: \.name, identifier: { $0.renamingIdentifier })
   }
 
-  /// The pairs, in the order of the later ones: by renaming identifiers, else by name.
+  /// Returns the pairs of corresponding members, by renaming identifier or else by name, in the
+  /// order of the later ones.
   static func pairs<Member: AnyObject>(
     _ old: [Member], _ new: [Member], name: (Member) -> String, identifier: (Member) -> String?
   ) -> [(old: Member, new: Member)] {
@@ -255,8 +258,8 @@ enum RenamingMatch {
 }
 
 extension ModelDifference {
-  /// The least change of the later model that makes the migration lightweight, as a sentence; `nil`
-  /// if it's lightweight already.
+  /// The smallest change of the later model that makes the migration lightweight, as a sentence;
+  /// `nil` if it's lightweight already.
   package var leastChange: String? {
     guard effect == .custom else { return nil }
     let detail = detail ?? ""

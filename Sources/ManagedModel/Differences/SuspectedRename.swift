@@ -3,13 +3,13 @@
 ///
 /// Lightweight migration then drops the values.
 package struct SuspectedRename: Sendable, Hashable {
-  /// The entity of the properties in the later model; `nil` if they're entities.
+  /// The entity of the properties in the later model; `nil` if the candidates are entities.
   package let entity: String?
   package let removed: String
   package let added: String
-  /// What both are, such as `String`, or `to-one relationship to Country`.
+  /// What both are, such as `String` or `to-one relationship to Country`.
   package let kind: String
-  /// The renaming identifier that makes it a rename.
+  /// The renaming identifier that makes the change a rename.
   package let identifier: String
 
   package init(

@@ -12,8 +12,7 @@ extension NSManagedObjectModel {
   /// It's never stored. It allows comparing a model with a store that has only Core Data's hashes.
   package static let storedModelDigestsKey = "cdprof.storedModelDigests"
 
-  /// The version hashes of the entities by name, 32 bytes each, as the metadata of a store has
-  /// them.
+  /// The version hashes of the entities by name, 32 bytes each, as in the metadata of a store.
   ///
   /// They're Core Data's for entities that were read from a `.momd` and haven't changed, and
   /// OpenCoreData's for others; see `NSEntityDescription.versionHash`.
@@ -21,10 +20,10 @@ extension NSManagedObjectModel {
     entitiesByName.mapValues(\.versionHash)
   }
 
-  /// OpenCoreData's hashes of the entities by name, also where Core Data's are known.
+  /// OpenCoreData's hashes of the entities by name, even if Core Data's are known.
   package var entityDigestsByName: [String: Data] { entitiesByName.mapValues(\.digest) }
 
-  /// A hash of 32 bytes of OpenCoreData's hashes of all entities.
+  /// A 32-byte hash of OpenCoreData's hashes of all entities.
   ///
   /// Two models with the same digest can open each other's stores.
   package var digest: Data {
@@ -36,10 +35,10 @@ extension NSManagedObjectModel {
     return Data(text.digest)
   }
 
-  /// A string that is the same for models that can open each other's stores.
+  /// A string that's equal for models that can open each other's stores.
   ///
   /// It's Core Data's own checksum if the model was read from a `.momd` that has one and hasn't
-  /// changed since; otherwise the digest in Base64. Computed at each call.
+  /// changed since; otherwise, it's the digest in Base64. Computed at each call.
   public var versionChecksum: String {
     currentRecordedChecksum ?? digest.base64EncodedString()
   }
@@ -122,7 +121,8 @@ extension NSManagedObjectModel {
     return digests?[name] == entity.digest || entity.matches(hash, digestFormula(of: metadata))
   }
 
-  /// The formula of the hashes in the metadata of a store; the current one if it isn't known.
+  /// Returns the formula of the hashes in the metadata of a store, or the current one if it isn't
+  /// known.
   ///
   /// Metadata without a formula can be that of a program's own store with earlier hashes, which is
   /// accepted: only a file of Core Data's format has other bytes with external storage.
@@ -147,7 +147,7 @@ package enum DigestFormula: Int, Sendable {
 }
 
 extension NSEntityDescription {
-  /// A hash of 32 bytes of everything in the entity that affects stored data.
+  /// A 32-byte hash of all aspects of the entity that affect stored data.
   ///
   /// It's Core Data's own hash if the entity was read from a compiled model (`.momd`) with a
   /// `VersionInfo.plist` and hasn't changed since in a way that affects stored data. For any other
@@ -161,10 +161,10 @@ extension NSEntityDescription {
     return recordedHash(matching: digest) ?? digest
   }
 
-  /// OpenCoreData's hash of the entity, also if Core Data's is known.
+  /// OpenCoreData's hash of the entity, even if Core Data's is known.
   package var digest: Data { digest(.current) }
 
-  /// OpenCoreData's hash of the entity by one of its formulas.
+  /// Returns OpenCoreData's hash of the entity by one of its formulas.
   package func digest(_ formula: DigestFormula) -> Data { Data(digestBytes(formula)) }
 
   /// Core Data's hash of the entity; `nil` if it isn't known, or the entity has changed since.
@@ -268,14 +268,14 @@ extension NSPropertyDescription {
 struct DigestText {
   private var bytes: [UInt8]
 
-  /// Begins with the subject of the values.
+  /// Creates a text that begins with the subject of the values.
   init(_ subject: String) {
     bytes = []
     bytes.reserveCapacity(256)
     add(subject)
   }
 
-  /// Adds a string, or the fact that there isn't one.
+  /// Adds a string, or a marker if it's `nil`.
   mutating func add(_ text: String?) {
     guard let text else { return bytes.append(0) }
     add(count: text.utf8.count)
@@ -292,7 +292,7 @@ struct DigestText {
     add(flag ? "yes" : "no")
   }
 
-  /// Adds bytes with their number before them.
+  /// Adds bytes, preceded by their number.
   mutating func add(_ content: [UInt8]) {
     add(count: content.count)
     bytes += content

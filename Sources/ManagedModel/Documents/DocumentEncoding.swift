@@ -4,7 +4,7 @@
 package enum DocumentEncoding {
   /// Returns the document in UTF-8 without a byte order mark.
   ///
-  /// The XML declaration and processing instructions are replaced by blanks, so lines and columns
+  /// The XML declaration and processing instructions are replaced with spaces, so lines and columns
   /// are those of the original.
   ///
   /// - Parameter file: The file name for errors.
@@ -58,8 +58,8 @@ package enum DocumentEncoding {
     case big
   }
 
-  /// The order of the bytes of a document in UTF-16, by its mark or its first character; `nil` for
-  /// another.
+  /// Returns the byte order of a document in UTF-16, determined from its mark or its first
+  /// character, or `nil` for another encoding.
   private static func byteOrder(of bytes: [UInt8]) -> ByteOrder? {
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0x3C, 0x00]) { return .little }
     if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0x00, 0x3C]) { return .big }
@@ -94,7 +94,7 @@ package enum DocumentEncoding {
       at: validPrefixLength(of: bytes), of: bytes, file)
   }
 
-  /// The number of bytes before the first that is not UTF-8.
+  /// Returns the number of bytes before the first that isn't valid UTF-8.
   private static func validPrefixLength(of bytes: [UInt8]) -> Int {
     var decoder = Unicode.UTF8.ForwardParser()
     var iterator = bytes.makeIterator()
@@ -103,7 +103,7 @@ package enum DocumentEncoding {
     return count
   }
 
-  /// The encoding that an XML declaration names, in small letters.
+  /// Returns the encoding that an XML declaration names, in lowercase.
   private static func declaredName(in bytes: [UInt8]) -> String? {
     guard let end = declarationEnd(of: bytes) else { return nil }
     let text = String(decoding: bytes[..<end], as: UTF8.self)
@@ -113,7 +113,7 @@ package enum DocumentEncoding {
     return rest.dropFirst().prefix { $0 != quote }.lowercased()
   }
 
-  /// The length of the XML declaration in bytes; `nil` if there isn't one.
+  /// Returns the length of the XML declaration in bytes, or `nil` if there isn't one.
   private static func declarationEnd(of bytes: [UInt8]) -> Int? {
     guard bytes.starts(with: Array("<?xml".utf8)) else { return nil }
     let end = bytes.indices.dropFirst().first { index in

@@ -1,19 +1,19 @@
-/// Removes what Foundation's XML parser can't read: on Linux, it crashes for a processing
-/// instruction without data, for an XML declaration of some encodings, and for some declarations
-/// of a document type.
+/// Removes constructs that make Foundation's XML parser crash on Linux: a processing instruction
+/// without data, an XML declaration of some encodings, and some declarations of a document type.
 ///
 /// Neither a model nor a store contains them.
 enum DocumentInstructions {
-  /// What can't be removed, at a byte offset.
+  /// A construct that can't be removed, at a byte offset.
   struct Problem: Error {
     let message: String
     let offset: Int
   }
 
-  /// Replaces the processing instructions of a document with blanks, so that positions don't
+  /// Replaces the processing instructions of a document with spaces, so that positions don't
   /// change.
   ///
-  /// The XML declaration is one of them. What else isn't well-formed XML is left to the parser.
+  /// The XML declaration is one of them. Other XML that isn't well-formed is left to the parser.
+  ///
   /// - Throws: The position of an instruction that isn't closed, or of a document type with
   ///   declarations.
   static func blank(in bytes: inout [UInt8]) throws(Problem) {

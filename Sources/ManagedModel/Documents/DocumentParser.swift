@@ -20,11 +20,10 @@ final class DocumentParser: NSObject, XMLParserDelegate {
 
   /// Parses a document.
   ///
-  /// Fails with the first position at which it isn't well-formed XML.
-  ///
   /// - Parameters:
-  ///   - bytes: Sound UTF-8: names and values of other bytes would trap in the parser.
-  ///   - keepsCharacters: Whether the elements have their `characters`, which models have none of.
+  ///   - bytes: Valid UTF-8; the parser would trap for names and values that aren't.
+  ///   - keepsCharacters: Whether to keep the elements' `characters`, which models don't have.
+  /// - Throws: An error with the first position at which the document isn't well-formed XML.
   static func parse(
     _ bytes: [UInt8], text: DocumentText, keepsCharacters: Bool = false
   ) throws(ModelErrors) -> DocumentElement {
@@ -81,7 +80,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
     let code = (error as NSError).code
     fail("The document isn't well-formed XML: \(Self.reason(code))", at: parser)
-    // What follows an error could be read as an instruction, for which the parser can crash.
+    // Text after an error could be parsed as an instruction, for which the parser can crash.
     parser.abortParsing()
   }
 
@@ -94,7 +93,8 @@ final class DocumentParser: NSObject, XMLParserDelegate {
       file: text.file, line: position.line, column: position.column)
   }
 
-  /// The reasons a model document is usually broken for, by the parser's codes.
+  /// Returns the reason for an error of the parser, for the codes that are common in model
+  /// documents.
   private static func reason(_ code: Int) -> String {
     switch code {
     case 4, 5: "it ends too early."
@@ -123,14 +123,14 @@ final class DocumentElement {
   let attributes: [String: String]
   /// The offset of the tag in the bytes of the document.
   let offset: Int
-  /// The elements inside, in their order.
+  /// The child elements, in document order.
   var children: [DocumentElement] = []
-  /// The text directly inside, if the parser keeps it.
+  /// The text of the element, if the parser keeps it.
   var characters = ""
   /// The invalid attributes of the tag, unchanged.
   var unread: [String: String] = [:]
 
-  /// Makes an element without children.
+  /// Creates an element without children.
   init(name: String, attributes: [String: String], offset: Int) {
     self.name = name
     self.attributes = attributes
@@ -143,13 +143,13 @@ final class DocumentElement {
   }
 }
 
-/// An element to write: its attributes, in order, and its content.
+/// An element to write, with its attributes, in order, and its content.
 struct DocumentTag {
   private let name: String
   private var attributes: [(key: String, value: String)] = []
   private var children: [DocumentTag] = []
 
-  /// Makes an element without attributes.
+  /// Creates an element without attributes.
   init(_ name: String) {
     self.name = name
   }
@@ -159,22 +159,22 @@ struct DocumentTag {
     if let value { attributes.append((key, value)) }
   }
 
-  /// Adds an attribute with the value YES if a condition is true.
+  /// Adds an attribute with the value `YES` if a condition is true.
   mutating func set(_ key: String, if flag: Bool) {
     if flag { attributes.append((key, "YES")) }
   }
 
-  /// Adds an attribute with a yes or no where it is not the usual one.
+  /// Adds a Boolean attribute, `YES` or `NO`, unless it has the default value.
   mutating func set(_ key: String, _ flag: Bool, unless usual: Bool) {
     if flag != usual { attributes.append((key, flag ? "YES" : "NO")) }
   }
 
-  /// Adds an attribute with a number, unless it is 0.
+  /// Adds an attribute with a number, unless it's 0.
   mutating func set(_ key: String, count: Int) {
     if count != 0 { attributes.append((key, "\(count)")) }
   }
 
-  /// Adds attributes that couldn't be read, unless they have been set.
+  /// Adds attributes that couldn't be read, unless they've been set.
   mutating func set(unread texts: [String: String]) {
     for (key, value) in texts.sorted(by: { $0.key < $1.key })
     where !attributes.contains(where: { $0.key == key }) {
@@ -182,12 +182,12 @@ struct DocumentTag {
     }
   }
 
-  /// Adds an element inside.
+  /// Adds a child element.
   mutating func add(_ child: DocumentTag) {
     children.append(child)
   }
 
-  /// Adds elements inside a new element, unless there are none.
+  /// Adds elements inside a new child element, unless there are none.
   mutating func add(_ members: [DocumentTag], in list: String) {
     guard !members.isEmpty else { return }
     var group = DocumentTag(list)
@@ -206,21 +206,22 @@ struct DocumentTag {
   }
 }
 
-/// The bytes of a model document, for saying where in it something is.
+/// The text of a model document, which converts offsets to lines and columns.
 struct DocumentText {
   /// The file name for errors.
   let file: String
   private let bytes: [UInt8]
   private let lineStarts: [Int]
 
-  /// Takes the bytes of a document and finds its lines.
+  /// Creates a text from the bytes of a document, and finds its lines.
   init(file: String, bytes: [UInt8]) {
     self.file = file
     self.bytes = bytes
     lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
   }
 
-  /// The offset of the last `<name` between two offsets, or the first of them.
+  /// Returns the offset of the last `<name` between two offsets, or the first offset if there's
+  /// none.
   func tagOffset(of name: String, from first: Int, to last: Int) -> Int {
     let tag = [UInt8(ascii: "<")] + Array(name.utf8)
     var start = min(last, bytes.count) - tag.count
@@ -233,7 +234,7 @@ struct DocumentText {
     return first
   }
 
-  /// The offset of the value of an attribute of the tag at an offset, or that of the tag.
+  /// Returns the offset of an attribute's value in the tag at an offset, or that of the tag.
   func valueOffset(of attribute: String, inTagAt offset: Int) -> Int {
     let name = Array(attribute.utf8)
     var index = offset
@@ -258,7 +259,7 @@ struct DocumentText {
     return offset
   }
 
-  /// The line and the column, in characters, of an offset; both from 1.
+  /// Returns the line and the column of an offset, in characters and counted from 1.
   func position(of offset: Int) -> (line: Int, column: Int) {
     var low = 0
     var high = lineStarts.count
@@ -277,7 +278,7 @@ struct DocumentText {
   }
 }
 
-/// Texts as characters of an XML document.
+/// Converts strings to characters of an XML document.
 package enum DocumentCharacters {
   /// Returns whether XML can represent every character of a string.
   ///

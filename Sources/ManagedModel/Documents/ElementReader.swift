@@ -6,7 +6,7 @@ struct ElementReader {
   let entity: String?
   /// The name of the property for errors.
   let property: String?
-  /// Where errors go.
+  /// The list that errors are added to.
   let errors: ErrorList
 
   /// Reports an error at the value of an attribute, or at the tag.
@@ -38,13 +38,13 @@ struct ElementReader {
     return "Did you mean \(near)?"
   }
 
-  /// The text of an attribute, or `nil` when it is not there or empty.
+  /// Returns the value of an attribute, or `nil` if it's missing or empty.
   func text(_ attribute: String) -> String? {
     guard let value = element.attributes[attribute], !value.isEmpty else { return nil }
     return value
   }
 
-  /// The text of an attribute that has to be there; reports its absence.
+  /// Returns the value of a required attribute, and adds an error if it's missing.
   func required(_ attribute: String) -> String? {
     if let value = text(attribute) { return value }
     let (message, nextStep) = absence(of: attribute)
@@ -52,7 +52,7 @@ struct ElementReader {
     return nil
   }
 
-  /// The text of an attribute that should be there; warns of its absence.
+  /// Returns the value of an expected attribute, and adds a warning if it's missing.
   func wanted(_ attribute: String) -> String? {
     if let value = text(attribute) { return value }
     let (message, nextStep) = absence(of: attribute)
@@ -66,9 +66,9 @@ struct ElementReader {
     )
   }
 
-  /// Reads YES or NO.
+  /// Returns whether an attribute is `YES` or `NO`.
   ///
-  /// Another word adds a warning.
+  /// Another value adds a warning.
   func flag(_ attribute: String, otherwise: Bool = false) -> Bool {
     guard let value = text(attribute) else { return otherwise }
     if let flag = Self.flag(value) { return flag }
@@ -76,7 +76,7 @@ struct ElementReader {
     return otherwise
   }
 
-  /// Reads an integer from 0.
+  /// Returns an integer that isn't negative.
   ///
   /// -1, which means no limit in some documents, is read as 0.
   func count(_ attribute: String) -> Int? {
@@ -104,7 +104,7 @@ struct ElementReader {
     return nil
   }
 
-  /// The meaning of a yes or no as model documents write it.
+  /// Returns the Boolean value of a string in a model document.
   static func flag(_ text: String) -> Bool? {
     switch text.lowercased() {
     case "yes", "true", "1": true
@@ -122,13 +122,14 @@ final class ErrorList {
   private var warnings: [(offset: Int, error: ModelError)] = []
   private var comparisons = 0
 
-  /// Makes an empty list.
+  /// Creates an empty list.
   init(text: DocumentText) {
     self.text = text
   }
 
-  /// Whether a wrong name may be compared with so many others: a document has a limited number of
-  /// comparisons, which only hostile ones use up.
+  /// Returns whether an unknown name can be compared with a number of other names.
+  ///
+  /// The number of comparisons for a document is limited; only hostile documents reach the limit.
   func mayCompare(_ count: Int) -> Bool {
     comparisons += count
     return comparisons <= ModelLimits.comparisons
@@ -156,7 +157,7 @@ final class ErrorList {
     }
   }
 
-  /// Whether an error about the same property is there, or the same error.
+  /// Returns whether the list has an error about the same property, or the same error.
   func covers(_ error: ModelError) -> Bool {
     (errors + warnings).contains { $0.error.covers(error) }
   }

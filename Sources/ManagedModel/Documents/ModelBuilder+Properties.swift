@@ -1,5 +1,5 @@
 extension ModelBuilder {
-  /// Adds the attributes, relationships and fetched properties of an entity, in their order.
+  /// Adds the attributes, relationships, and fetched properties of an entity, in their order.
   func addProperties(to entity: NSEntityDescription, from element: DocumentElement) {
     var properties: [NSPropertyDescription] = []
     for child in element.children {
@@ -30,7 +30,7 @@ extension ModelBuilder {
     "attribute", "composite", "compositeAttribute", "relationship", "fetchedProperty",
   ]
 
-  /// Reads the values that all kinds of properties have.
+  /// Reads the values that all kinds of properties have in common.
   func read(_ property: NSPropertyDescription, named name: String, _ reader: ElementReader) {
     property.name = name
     property.isOptional = reader.flag("optional")
@@ -66,15 +66,14 @@ extension ModelBuilder {
 
   private func attributeType(_ reader: ElementReader) -> NSAttributeType {
     guard reader.element.name == "attribute" else { return .compositeAttributeType }
-    // Written in both ways.
+    // Documents contain both spellings.
     if reader.text("attributeType") == "ObjectID" { return .objectIDAttributeType }
     return reader.choice("attributeType", NSAttributeType.allCases, name: \.documentName)
       ?? .undefinedAttributeType
   }
 
-  /// Returns a limit of an element.
-  ///
-  /// A leftover limit from an attribute's earlier type isn't a limit of its current type.
+  /// Returns a limit of an element, or `nil` for a limit that remains from an earlier type of the
+  /// attribute.
   private func limit(
     _ reader: ElementReader, _ side: String, _ type: NSAttributeType
   ) -> String? {
@@ -96,7 +95,8 @@ extension ModelBuilder {
       ? "defaultDateTimeInterval" : "defaultValueString"
     guard let text = reader.element.attributes[key] else { return nil }
     if text.isEmpty, type != .stringAttributeType { return nil }
-    // A leftover from an earlier type of the attribute, which the editor keeps without showing it.
+    // The value remains from an earlier type of the attribute; the editor keeps it without showing
+    // it.
     guard type.hasDefaultText else { return nil }
     if let value = DefaultValueText.value(text, type: type) { return value }
     reader.warn(
@@ -166,7 +166,7 @@ extension ModelBuilder {
 }
 
 extension ModelBuilder {
-  /// A derived attribute with its expression.
+  /// Returns a derived attribute with its expression.
   func derived(_ reader: ElementReader) -> NSDerivedAttributeDescription {
     let attribute = NSDerivedAttributeDescription()
     guard let text = reader.wanted("derivationExpression") else { return attribute }
@@ -174,9 +174,9 @@ extension ModelBuilder {
     return attribute
   }
 
-  /// Reads the expression in an attribute of a tag.
+  /// Returns the expression in an attribute of a tag.
   ///
-  /// One that can't be parsed adds a warning.
+  /// An expression that can't be parsed adds a warning.
   func expression(_ text: String, _ reader: ElementReader, at key: String) -> NSExpression? {
     do {
       return try NSExpression.parse(text, arguments: [])
@@ -188,7 +188,7 @@ extension ModelBuilder {
     }
   }
 
-  /// A composite attribute with its elements.
+  /// Returns a composite attribute with its elements.
   ///
   /// The elements are inside the tag, or inside a `composite` element that an attribute of the tag
   /// names.
@@ -229,7 +229,7 @@ extension ModelBuilder {
     return attribute
   }
 
-  /// The tags of the elements inside a tag.
+  /// Returns the elements of a composite inside a tag.
   private static func elements(in home: DocumentElement) -> [DocumentElement] {
     home.children.filter {
       ["attribute", "composite", "compositeAttribute", "compositeElement"].contains($0.name)

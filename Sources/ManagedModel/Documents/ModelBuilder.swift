@@ -19,12 +19,14 @@ final class ModelBuilder {
   var compositeElements = 0
   var propertyElements: [ObjectIdentifier: DocumentElement] = [:]
 
-  /// Makes a builder for one document.
+  /// Creates a builder for a document.
   init(text: DocumentText) {
     errors = ErrorList(text: text)
   }
 
-  /// Builds the model, or fails with every error of the document.
+  /// Builds the model.
+  ///
+  /// - Throws: All errors of the document.
   func build(_ root: DocumentElement) throws(ModelErrors) -> NSManagedObjectModel {
     let model = try buildWithProblems(root)
     if errors.hasErrors { throw ModelErrors(errors.sorted) }
@@ -33,7 +35,7 @@ final class ModelBuilder {
 
   /// Builds the model as far as possible and collects problems in `errors`.
   ///
-  /// Fails only if the document isn't a model.
+  /// - Throws: An error if the document isn't a model.
   func buildWithProblems(
     _ root: DocumentElement
   ) throws(ModelErrors) -> NSManagedObjectModel {
@@ -74,7 +76,7 @@ final class ModelBuilder {
     }
   }
 
-  /// A reader of an element that belongs to an entity or a property.
+  /// Returns a reader of an element that belongs to an entity or a property.
   func reader(
     _ element: DocumentElement, _ entity: NSEntityDescription? = nil, property: String? = nil
   ) -> ElementReader {
@@ -105,7 +107,7 @@ final class ModelBuilder {
       entity.versionHashModifier = reader.text("versionHashModifier")
       entity.coreSpotlightDisplayNameExpression =
         reader.text("coreSpotlightDisplayNameExpression").flatMap {
-          // Without effect here, so no reason to refuse the model.
+          // The expression has no effect here, so an invalid one isn't an error.
           try? NSExpression.parse($0, arguments: [])
         }
       entity.userInfo = userInfo(of: element)
@@ -144,7 +146,7 @@ final class ModelBuilder {
     return nil
   }
 
-  /// The `userInfo` of an element, or `nil` if it has none.
+  /// Returns the `userInfo` of an element, or `nil` if it has none.
   func userInfo(of element: DocumentElement) -> [AnyHashable: Any]? {
     let entries = element.children(named: "userInfo").flatMap { $0.children(named: "entry") }
     guard !entries.isEmpty else { return nil }
@@ -156,7 +158,9 @@ final class ModelBuilder {
     return info
   }
 
-  /// The entities, parents before their children, as far as the number of properties allows.
+  /// Returns the entities, with superentities before their subentities.
+  ///
+  /// Returns none, and adds an error, if the model has too many properties.
   private func entitiesByDepth() -> [(entity: NSEntityDescription, element: DocumentElement)] {
     var counts: [ObjectIdentifier: Int] = [:]
     var total = 0
@@ -185,7 +189,7 @@ final class ModelBuilder {
     }
   }
 
-  /// Adds problems that only the check of the whole model finds.
+  /// Adds problems that only the check of the entire model finds.
   private func addModelChecks() {
     let found = model.validate()
     let names = Set(found.compactMap(\.entity))
@@ -298,7 +302,7 @@ extension ModelBuilder {
     return description
   }
 
-  /// What an index over an expression covers; its name is the expression.
+  /// Returns the expression that an element of an index covers; its name is the expression.
   private func computed(_ text: String, _ reader: ElementReader) -> NSExpressionDescription? {
     guard let expression = expression(text, reader, at: "expression") else { return nil }
     let description = NSExpressionDescription()
@@ -322,7 +326,7 @@ extension ModelBuilder {
     }
   }
 
-  /// The stored fetch request that an element describes.
+  /// Returns the fetch request template that an element describes.
   func fetchRequest(_ element: DocumentElement) -> FetchRequestTemplate? {
     let reader = reader(element)
     guard let name = reader.wanted("name"), let entityName = reader.wanted("entity") else {

@@ -88,10 +88,10 @@ extension NSManagedObjectModel {
     return try ModelDocument.read(data: data, file: file.path)
   }
 
-  /// The names of the versions of a model on disk, sorted as people sort.
+  /// Returns the names of the versions of a model on disk, in the order of a file list.
   ///
   /// - Parameter url: As for `read(contentsOf:version:)`; a single model has one version: itself.
-  /// - Throws: An error when there's no such file or folder, or no model in it.
+  /// - Throws: An error if there's no such file or folder, or no model in it.
   package static func versions(of url: URL) throws(ModelErrors) -> [String] {
     try ModelVersions(url).names
   }

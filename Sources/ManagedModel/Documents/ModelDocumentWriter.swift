@@ -2,10 +2,10 @@
 ///
 /// It collects the parts of the model that the format can't represent.
 struct ModelDocumentWriter {
-  /// What of the model the document leaves out.
+  /// The parts of the model that the document omits.
   private(set) var losses: [ModelError] = []
 
-  /// The whole document.
+  /// Returns the document.
   mutating func write(_ model: NSManagedObjectModel) -> String {
     var root = DocumentTag("model")
     root.set("type", "com.apple.IDECoreDataModeler.DataModel")
@@ -24,7 +24,7 @@ struct ModelDocumentWriter {
     return text
   }
 
-  /// Notes that the document leaves something out.
+  /// Records that the document omits something.
   mutating func lose(
     _ what: String, _ nextStep: String, of entity: NSEntityDescription? = nil,
     property: String? = nil
@@ -105,7 +105,7 @@ struct ModelDocumentWriter {
     return tag
   }
 
-  /// The element of a fetch request, of the model or of a fetched property.
+  /// Returns the element of a fetch request, either the model's or a fetched property's.
   mutating func tag(of request: FetchRequestTemplate) -> DocumentTag {
     var tag = DocumentTag("fetchRequest")
     tag.set("name", request.name)
@@ -136,7 +136,7 @@ struct ModelDocumentWriter {
     return tag
   }
 
-  /// The user info entries of an entity or a property, by key.
+  /// Returns the `userInfo` entries of an entity or a property, sorted by key.
   mutating func entries(
     of info: [AnyHashable: Any]?, of entity: NSEntityDescription, property: String? = nil
   ) -> [DocumentTag] {
@@ -163,7 +163,7 @@ struct ModelDocumentWriter {
 }
 
 extension ModelDocumentWriter {
-  /// The element of a property.
+  /// Returns the element of a property.
   mutating func tag(
     of property: NSPropertyDescription, in entity: NSEntityDescription
   ) -> DocumentTag {
@@ -277,7 +277,7 @@ extension ModelDocumentWriter {
     tag.set("defaultValueString", text)
   }
 
-  /// Writes the limits, also those that were set as predicates of the usual forms.
+  /// Writes the limits, including those that were set as predicates of the usual forms.
   private mutating func addRule(
     of attribute: NSAttributeDescription, to tag: inout DocumentTag,
     in entity: NSEntityDescription
@@ -304,7 +304,7 @@ extension ModelDocumentWriter {
 }
 
 extension NSAttributeType {
-  /// Whether generated code may declare the value as a plain number.
+  /// Whether generated code can declare the value as a scalar type.
   fileprivate var hasScalarForm: Bool {
     switch self {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,

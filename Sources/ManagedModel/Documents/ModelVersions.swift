@@ -1,6 +1,6 @@
 /// A named version of a model.
 package struct ModelVersion: Sendable {
-  /// The name; the name of the file if it isn't one of several versions.
+  /// The name of the version, or of the file if it isn't one of several versions.
   package let name: String
   package let model: NSManagedObjectModel
 
@@ -9,9 +9,9 @@ package struct ModelVersion: Sendable {
   }
 }
 
-/// A model on disk, as a document or compiled, and the versions of it.
+/// A model on disk, as a document or compiled, and its versions.
 struct ModelVersions {
-  /// The names of the versions without extension, sorted as people sort.
+  /// The names of the versions without their extension, in the order of a file list.
   let names: [String]
   private let url: URL
   private let kind: Kind
@@ -69,7 +69,7 @@ struct ModelVersions {
     .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
   }
 
-  /// The file of a version, `nil` for the current one.
+  /// Returns the file of a version, or of the current one if the version is `nil`.
   func file(version: String?) throws(ModelErrors) -> URL {
     switch kind {
     case .file, .document:
@@ -82,7 +82,7 @@ struct ModelVersions {
     }
   }
 
-  /// The version that the folder names as the current one, or the only one there is.
+  /// Returns the version that the folder names as the current one, or its only version.
   func current() throws(ModelErrors) -> String {
     if let name = try chosen() { return try named(name) }
     guard names.count == 1 else {
@@ -103,8 +103,8 @@ struct ModelVersions {
       near.map { "Did you mean \($0)?" } ?? "There are: \(names.joined(separator: ", ")).", url)
   }
 
-  /// The version that the folder's list names; `nil` if there's no list, or if it doesn't mention
-  /// the only version.
+  /// Returns the version that the folder's list names, or `nil` if there's no list, or if it
+  /// doesn't mention the only version.
   private func chosen() throws(ModelErrors) -> String? {
     let (list, key) =
       kind == .compiled

@@ -18,10 +18,10 @@ extension NSManagedObjectModel {
     }
   }
 
-  /// Creates a model that merges those models that a store was made with.
+  /// Creates a model that merges those models that a store was created with.
   ///
   /// - Parameters:
-  ///   - models: The models to choose from, versions of the same one among them.
+  ///   - models: The models to choose from, which can include several versions of one model.
   ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
   /// - Returns: `nil` if no selection of models has the store's entities and no others, as defined
   ///   by `isConfiguration(withName:compatibleWithStoreMetadata:)`.
@@ -51,7 +51,7 @@ extension NSManagedObjectModel {
     return models.count == 1 ? models[0] : NSManagedObjectModel(byMerging: models)
   }
 
-  /// Returns a model that merges those models in bundles that a store was made with.
+  /// Returns a model that merges those models in bundles that a store was created with.
   ///
   /// Works like `init(byMerging:forStoreMetadata:)`, with every version of every model.
   ///
@@ -80,9 +80,9 @@ extension NSManagedObjectModel {
       .flatMap { try? read(contentsOf: $0) }
   }
 
-  /// Makes one model with the entities of several.
+  /// Returns one model with the entities of several models.
   ///
-  /// - Throws: One error for each entity and template that differs between two of the models.
+  /// - Throws: An error for each entity and template that differs between two of the models.
   package static func merging(
     _ models: [NSManagedObjectModel]
   ) throws(ModelErrors) -> NSManagedObjectModel {
@@ -118,7 +118,7 @@ extension NSManagedObjectModel {
     bundles.flatMap(modelURLs).compactMap { try? read(contentsOf: $0) }
   }
 
-  /// The models among the resources of a bundle, in the order of their names.
+  /// Returns the models among the resources of a bundle, sorted by name.
   private static func modelURLs(in bundle: Bundle) -> [URL] {
     guard let folder = bundle.resourceURL else { return [] }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

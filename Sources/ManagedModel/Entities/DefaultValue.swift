@@ -55,7 +55,7 @@ struct DefaultValue {
     number(source)?.exactInteger
   }
 
-  /// A finite number that's too large isn't infinite.
+  /// Returns the number, or `nil` if it's finite and too large.
   private static func float(_ source: Any) -> Float? {
     guard let value = number(source)?.nearestDouble else { return nil }
     let float = Float(value)
@@ -112,7 +112,7 @@ enum DefaultValueText {
     }
   }
 
-  /// The text of a value, or `nil` when it has no text form.
+  /// Returns a value as a string, or `nil` if it has no string form.
   static func text(of value: Any) -> String? {
     switch value {
     case let text as String: text
@@ -127,12 +127,12 @@ enum DefaultValueText {
     }
   }
 
-  /// The text of a number, without a fraction where it is whole.
+  /// Returns a number as a string, without a fraction if it's an integer.
   static func text(_ number: Double) -> String {
     Int64(exactly: number).map { "\($0)" } ?? "\(number)"
   }
 
-  /// What to write for a type, as one sentence.
+  /// Returns the advice on what to write for a type, as a sentence.
   static func hint(_ type: NSAttributeType) -> String {
     switch type {
     case .integer16AttributeType: "Write an integer from -32768 to 32767."
@@ -161,7 +161,7 @@ enum DefaultValueText {
 }
 
 extension NSAttributeType {
-  /// Whether the model editor has fields for the least and the greatest value.
+  /// Whether the model editor has fields for the minimum and maximum value.
   var hasLimits: Bool {
     switch self {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
@@ -172,7 +172,7 @@ extension NSAttributeType {
     }
   }
 
-  /// Whether a default value of the type has a text form.
+  /// Whether a default value of the type has a string form.
   var hasDefaultText: Bool {
     switch self {
     case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,

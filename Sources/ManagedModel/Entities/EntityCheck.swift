@@ -4,12 +4,12 @@ struct EntityCheck {
   private let model: NSManagedObjectModel
   private let warns: Bool
   private var warnings = 0
-  /// What was found, the properties in their order first.
+  /// The problems, those of the properties first, in their order.
   private(set) var errors: [ModelError] = []
 
   /// Checks an entity whose hierarchy has no cycle.
   ///
-  /// - Parameter warns: Whether to report warnings, too.
+  /// - Parameter warns: Whether to report warnings as well.
   init(_ entity: NSEntityDescription, in model: NSManagedObjectModel, warns: Bool) {
     self.entity = entity
     self.model = model
@@ -50,7 +50,8 @@ struct EntityCheck {
     report(message, nextStep, property: property, isWarning: true)
   }
 
-  /// Names that model editors refuse, as the objects' own properties would hide the values.
+  /// Names that model editors reject because the properties of `NSManagedObject` would hide the
+  /// values.
   private static let reservedNames: Set = [
     "class", "description", "entity", "managedObjectContext", "objectID", "self", "superclass",
   ]
@@ -226,7 +227,7 @@ struct EntityCheck {
 struct OneSidedInverse {
   /// The relationship, which no longer has an inverse.
   let relationship: NSRelationshipDescription
-  /// What is wrong.
+  /// The problem.
   let message: String
   /// What to do about it.
   let nextStep: String
@@ -252,7 +253,7 @@ struct OneSidedInverse {
     return found
   }
 
-  /// Describes a mismatched inverse.
+  /// Creates a description of a mismatched inverse.
   init(_ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription) {
     self.relationship = relationship
     let back = inverse.inverseRelationship.map { "\($0)" } ?? "nothing"

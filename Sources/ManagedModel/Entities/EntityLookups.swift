@@ -1,6 +1,6 @@
 /// The frequently used collections of an entity that are expensive to compute.
 final class EntityLookups {
-  /// Inherited and own properties, the parents' first.
+  /// The inherited properties, followed by the entity's own.
   let properties: [NSPropertyDescription]
   /// All properties by name.
   let propertiesByName: [String: NSPropertyDescription]
@@ -8,14 +8,14 @@ final class EntityLookups {
   let attributesByName: [String: NSAttributeDescription]
   /// All relationships by name.
   let relationshipsByName: [String: NSRelationshipDescription]
-  /// The children by name.
+  /// The subentities by name.
   let subentitiesByName: [String: NSEntityDescription]
-  /// The entity and its ancestors, the root first.
+  /// The IDs of the entity and its ancestors, beginning with the root entity.
   let lineage: [ObjectIdentifier]
 
-  /// Makes the lookups of an entity.
+  /// Creates the lookups of an entity.
   ///
-  /// Where a name occurs twice the nearer property wins.
+  /// If a name occurs twice, the property of the nearer entity takes precedence.
   init(of entity: NSEntityDescription) {
     let parent = entity.superentity
     var properties = parent?.properties ?? []
@@ -36,7 +36,7 @@ final class EntityLookups {
   }
 }
 
-/// Collects the superentities of entities, to link a whole hierarchy at once.
+/// Collects the superentities of entities in order to connect a complete hierarchy at once.
 struct EntityHierarchy {
   private var parents: [ObjectIdentifier: NSEntityDescription] = [:]
   private var entities: [NSEntityDescription] = []
@@ -80,22 +80,22 @@ struct EntityHierarchy {
   }
 }
 
-/// Where the values of an entity lie in a row: for the framework, and for code that is generated.
+/// The layout of an entity's values in a row, for the framework and for generated code.
 ///
-/// From the root entity down to this one: the stored attributes of the level by name, then its
-/// to-one relationships by name. A subentity's slots begin with its parent's.
+/// From the root entity to this one, each level has its stored attributes by name, followed by its
+/// to-one relationships by name. A subentity's slots begin with those of its superentity.
 package struct SlotGeometry {
   /// The size in bytes of a row's header, before the bits for `nil`.
   package static let headerSize = 24
 
   /// The properties that have a slot, in the order of the slots.
   package let properties: [NSPropertyDescription]
-  /// Where each slot begins, in bytes from the row's base.
+  /// The offset of each slot, in bytes from the start of the row.
   package let offsets: [Int]
-  /// Bytes of a row before its texts and blobs.
+  /// The size in bytes of a row before its strings and binary data.
   package let fixedSize: Int
 
-  /// Lays out one entity.
+  /// Creates the layout of an entity.
   package init(_ entity: NSEntityDescription) {
     properties = entity.slotProperties
     var offsets: [Int] = []

@@ -4,29 +4,30 @@
 package struct FetchRequestTemplate: Sendable, Hashable {
   /// The name of the template.
   ///
-  /// Fetched properties leave it as the document has it.
+  /// For a fetched property, it's the name in the document.
   package var name: String
   /// The name of the entity whose objects are fetched.
   package var entityName: String
-  /// The predicate as a format text, not parsed, or `nil` for all objects.
+  /// The predicate's format string, which isn't parsed, or `nil` for all objects.
   package var predicateFormat: String? { didSet { predicate = nil } }
-  /// The predicate, if the template was created with one; `predicateFormat` is its text then.
+  /// The predicate, if the template was created with one; `predicateFormat` is then its format
+  /// string.
   package private(set) var predicate: NSPredicate?
-  /// The order of the objects; empty where the model leaves it open.
+  /// The sort descriptors; empty if the model doesn't specify an order.
   package var sortDescriptors: [NSSortDescriptor] = []
-  /// The most objects to fetch; 0 for all.
+  /// The maximum number of objects to fetch; 0 for all.
   package var fetchLimit = 0
-  /// How many objects are loaded at a time; 0 for all.
+  /// The number of objects that are loaded at a time; 0 for all.
   package var fetchBatchSize = 0
-  /// What is fetched, as the raw value of `NSFetchRequestResultType`.
+  /// The type of the results, as the raw value of `NSFetchRequestResultType`.
   package var resultType: UInt = 0
-  /// Whether objects of subentities are fetched too.
+  /// Whether objects of subentities are also fetched.
   package var includesSubentities = true
-  /// Whether rows come with the fetch.
+  /// Whether the fetch includes the objects' rows.
   package var includesPropertyValues = true
-  /// Whether unsaved changes count.
+  /// Whether the fetch includes unsaved changes.
   package var includesPendingChanges = true
-  /// Whether the objects stay faults.
+  /// Whether the fetched objects are faults.
   package var returnsObjectsAsFaults = true
   /// Whether the result omits duplicates.
   package var returnsDistinctResults = false

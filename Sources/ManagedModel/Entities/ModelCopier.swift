@@ -1,4 +1,4 @@
-/// Copies models into one whose parts refer to each other and not to the originals.
+/// Copies models into one whose elements refer to each other and not to the originals.
 ///
 /// If several models have an entity of the same name, the first one is copied.
 final class ModelCopier {
@@ -7,7 +7,7 @@ final class ModelCopier {
   /// The copied entities with the originals that they replace.
   private var groups: [(originals: [NSEntityDescription], copy: NSEntityDescription)] = []
 
-  /// Copies models into one; the copy may be changed.
+  /// Copies models into one; the copy can be changed.
   func copy(_ models: [NSManagedObjectModel]) -> NSManagedObjectModel {
     let copy = NSManagedObjectModel()
     copyEntities(of: models)
@@ -121,7 +121,8 @@ final class ModelCopier {
 }
 
 extension NSFetchIndexDescription {
-  /// Returns a copy of the index for other properties, without the elements that have none.
+  /// Returns a copy of the index for other properties, without the elements whose property has no
+  /// counterpart.
   func copy(mapping: (NSPropertyDescription) -> NSPropertyDescription?) -> NSFetchIndexDescription {
     let elements = elements.compactMap { element in
       element.property.flatMap(mapping).map { property in
@@ -139,8 +140,8 @@ extension NSFetchIndexDescription {
 }
 
 extension NSEntityDescription {
-  /// Takes the values of another entity, without its properties, indexes, and constraints, and
-  /// without its position in a hierarchy or model.
+  /// Copies the values of another entity, except its properties, indexes, constraints, and position
+  /// in a hierarchy or model.
   func takeValues(from other: NSEntityDescription) {
     name = other.name
     managedObjectClassName = other.managedObjectClassName
@@ -157,9 +158,9 @@ extension NSEntityDescription {
 }
 
 extension NSPropertyDescription {
-  /// A copy that may be changed and belongs to no entity.
+  /// Returns a copy that can be changed and doesn't belong to an entity.
   ///
-  /// A relationship's copy has neither destination nor inverse.
+  /// A relationship's copy has neither a destination nor an inverse.
   final func bareCopy() -> NSPropertyDescription {
     let copy: NSPropertyDescription =
       switch self {
@@ -175,9 +176,9 @@ extension NSPropertyDescription {
     return copy
   }
 
-  /// Takes the values of another property of the same class.
+  /// Copies the values of another property of the same class.
   ///
-  /// Entity, destination, and inverse stay as they are. The elements of a composite attribute are
+  /// Entity, destination, and inverse don't change. The elements of a composite attribute are
   /// copied.
   final func takeValues(from other: NSPropertyDescription) {
     switch (self, other) {

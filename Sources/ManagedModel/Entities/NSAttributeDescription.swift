@@ -10,9 +10,9 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
 
   /// The value of a new object.
   ///
-  /// Any number fits a numeric attribute; numbers, Booleans, and decimals are returned as
-  /// `NSNumber`, which casts to any Swift number type that holds the value. The framework reads
-  /// `typedDefaultValue`, which has the Swift type that belongs to `attributeType`.
+  /// Any number is valid for a numeric attribute; numbers, Booleans, and decimals are returned as
+  /// `NSNumber`, which casts to any Swift number type that can represent the value. The framework
+  /// reads `typedDefaultValue`, which has the Swift type that corresponds to `attributeType`.
   public final var defaultValue: Any? {
     get { givenDefault.map(DefaultValue.boxed) }
     set {
@@ -26,13 +26,13 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
 
   /// The name of the class of the values, such as `NSNumber`.
   ///
-  /// It follows from the type unless set, which only a transformable attribute needs.
+  /// The type determines it unless it's set, which only a transformable attribute needs.
   public final var attributeValueClassName: String? {
     get { explicitValueClassName ?? attributeType.valueClassName }
     set { explicitValueClassName = newValue }
   }
 
-  /// The class name of the values where one was set.
+  /// The class name of the values, if one was set.
   package final var explicitValueClassName: String? { willSet { requireMutable() } }
 
   /// The name of the value transformer of a transformable attribute.
@@ -40,9 +40,9 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
 
   /// Whether large values can be stored in external files.
   ///
-  /// A change is one of the version hash: a store is migrated if it's turned on. If it's turned
-  /// off, no mapping can be inferred, because values can be in files: add another attribute, and
-  /// copy them in code.
+  /// The value is part of the version hash: a store is migrated if external storage is turned on.
+  /// If it's turned off, no mapping can be inferred, because values can be in files: add another
+  /// attribute, and copy them in code.
   public final var allowsExternalBinaryDataStorage = false { willSet { requireMutable() } }
 
   /// Whether each stored value begins with a byte that states where it is, in a SQLite store.
@@ -52,7 +52,7 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
     allowsExternalBinaryDataStorage && hasBytes
   }
 
-  /// Whether its values are stored as bytes, so that they can be in external storage.
+  /// Whether the attribute's values are stored as bytes, so that they can be in external storage.
   package final var hasBytes: Bool {
     !isTransient
       && (attributeType == .binaryDataAttributeType || attributeType == .transformableAttributeType)
@@ -63,19 +63,19 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
 
   /// Whether the value is encrypted in the cloud.
   ///
-  /// Kept, without effect here.
+  /// OpenCoreData stores this setting and doesn't use it.
   public final var allowsCloudEncryption = false { willSet { requireMutable() } }
 
-  /// Whether generated code declares the value as a plain number.
+  /// Whether generated code declares the value as a scalar type.
   ///
-  /// True at first, as in Xcode.
+  /// The default is true, as in Xcode.
   package final var usesScalarValueType = true { willSet { requireMutable() } }
 
   private final var typedDefault: DefaultValue?
 
-  /// The default value in the Swift type that belongs to `attributeType`, or `nil`.
+  /// The default value in the Swift type that corresponds to `attributeType`, or `nil`.
   ///
-  /// It is `nil` too when the value does not fit the type, which the model's `validate()` reports.
+  /// It's also `nil` if the value doesn't match the type, which the model's `validate()` reports.
   package final var typedDefaultValue: Any? {
     if let typedDefault { return typedDefault.value }
     let value = givenDefault.flatMap { DefaultValue(converting: $0, to: attributeType)?.value }
@@ -97,12 +97,12 @@ extension NSAttributeDescription {
     /// The raw value of the `NSAttributeType`.
     public let rawValue: UInt
 
-    /// Makes a type of a raw value of `NSAttributeType`.
+    /// Creates a type from a raw value of `NSAttributeType`.
     public init(rawValue: UInt) {
       self.rawValue = rawValue
     }
 
-    /// Makes a type in the newer spelling.
+    /// Creates a type from an `NSAttributeType`.
     public init(_ type: NSAttributeType) {
       self.init(rawValue: type.rawValue)
     }
@@ -133,9 +133,9 @@ extension NSAttributeDescription {
     public static let uuid = AttributeType(.UUIDAttributeType)
     /// `URL`.
     public static let uri = AttributeType(.URIAttributeType)
-    /// Any value that a value transformer turns into bytes.
+    /// Any value that a value transformer converts to bytes.
     public static let transformable = AttributeType(.transformableAttributeType)
-    /// The ID of a managed object, in results only.
+    /// A managed object ID, in results only.
     public static let objectID = AttributeType(.objectIDAttributeType)
     /// A group of named values.
     public static let composite = AttributeType(.compositeAttributeType)
@@ -155,7 +155,7 @@ extension NSAttributeDescription {
   }
 }
 
-/// The type of the values of an attribute, with Apple's raw values.
+/// The type of an attribute's values, with Core Data's raw values.
 ///
 /// The raw values are those found in compiled models. Counterpart: `NSAttributeType`.
 public enum NSAttributeType: UInt, Sendable, CaseIterable {
@@ -173,9 +173,9 @@ public enum NSAttributeType: UInt, Sendable, CaseIterable {
   case doubleAttributeType = 500
   /// A 32-bit floating point number, `Float`.
   case floatAttributeType = 600
-  /// A text, `String`.
+  /// A string, `String`.
   case stringAttributeType = 700
-  /// True or false, `Bool`.
+  /// A Boolean value, `Bool`.
   case booleanAttributeType = 800
   /// A point in time, `Date`.
   case dateAttributeType = 900
@@ -187,7 +187,7 @@ public enum NSAttributeType: UInt, Sendable, CaseIterable {
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// A `URL`.
   case URIAttributeType = 1200
-  /// Any value that a value transformer turns into bytes.
+  /// Any value that a value transformer converts to bytes.
   case transformableAttributeType = 1800
   /// A managed object ID. Used in results and never stored.
   case objectIDAttributeType = 2000
@@ -246,11 +246,11 @@ extension NSAttributeType {
 public final class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   /// The expression that the value is computed from.
   ///
-  /// A key path over to-one relationships (`owner.name`); `@count` or `@sum` over a to-many
-  /// relationship (`pages.@count`, `pages.@sum.words`, `pages.words.@sum`, or the functions
-  /// `count:(pages)` and `sum:(pages.words)`); `canonical:`, `uppercase:`, or `lowercase:` of a
-  /// string; `now()`. With any other expression the value stays `nil`, and the model's `validate()`
-  /// reports it.
+  /// The expression is a key path over to-one relationships (`owner.name`); `@count` or `@sum` over
+  /// a to-many relationship (`pages.@count`, `pages.@sum.words`, `pages.words.@sum`, or the
+  /// functions `count:(pages)` and `sum:(pages.words)`); `canonical:`, `uppercase:`, or
+  /// `lowercase:` of a string; or `now()`. With any other expression, the value stays `nil`, and
+  /// the model's `validate()` reports it.
   public var derivationExpression: NSExpression? { willSet { requireMutable() } }
 }
 
@@ -258,7 +258,7 @@ extension NSAttributeDescription {
   /// Whether the store computes the value.
   package final var isDerived: Bool { self is NSDerivedAttributeDescription }
 
-  /// The derivation expression of a derived attribute as text; `nil` for other attributes.
+  /// The derivation expression of a derived attribute as a string; `nil` for other attributes.
   ///
   /// It's empty if the model has none, or one that can't be parsed.
   package final var derivationText: String? {
@@ -266,11 +266,11 @@ extension NSAttributeDescription {
   }
 }
 
-/// What a derived attribute's value is computed from.
+/// The formula of a derived attribute's value.
 package enum DerivedFormula: Hashable, Sendable {
   /// Functions that change a string, by their names in the model.
   package enum Change: String, CaseIterable, Hashable, Sendable {
-    /// Without case and accents.
+    /// Removes case and diacritics.
     case canonical
     case lowercase
     case uppercase
@@ -285,7 +285,7 @@ package enum DerivedFormula: Hashable, Sendable {
   /// The time of the last save.
   case now
 
-  /// Reads a formula from the text of a derivation expression.
+  /// Creates a formula from the text of a derivation expression.
   ///
   /// A collection operator can be first, last, or between the relationship and the attribute
   /// (`@sum.pages.words`, `pages.words.@sum`, `pages.@sum.words`), or a function
@@ -326,7 +326,7 @@ package enum DerivedFormula: Hashable, Sendable {
     }
   }
 
-  /// The function and the argument of a call with one argument, `name:(argument)`.
+  /// Returns the function and the argument of a call with one argument, `name:(argument)`.
   private static func call(_ text: String) -> (function: String, argument: Substring)? {
     guard text.hasSuffix(")"), let opening = text.firstIndex(of: "(") else { return nil }
     let name = text[..<opening]

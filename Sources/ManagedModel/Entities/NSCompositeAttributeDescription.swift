@@ -1,22 +1,25 @@
 /// Describes an attribute that is a group of named values, such as an address.
 ///
-/// Its type is composite from the start. Counterpart: `NSCompositeAttributeDescription`.
+/// Its type is `.compositeAttributeType`. Counterpart: `NSCompositeAttributeDescription`.
 public final class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
-  /// The attributes of the group, which may be composite again.
+  /// The attributes of the group, which can be composite themselves.
   ///
-  /// They belong to no entity: a value of one is reached through the value of the group.
+  /// They don't belong to an entity: the value of an element is read from the value of the group.
   public var elements: [NSAttributeDescription] = [] { willSet { requireMutable() } }
 
   /// The leaves of a model in use, which is immutable.
   private var frozenLeaves: [NSAttributeDescription]?
 
-  /// Makes a group without a name and without elements.
+  /// Creates a composite attribute without a name and without elements.
   public override init() {
     super.init()
     attributeType = .compositeAttributeType
   }
 
-  /// Reads a group; `nil`, which the unarchiver reports as an error, for bytes that aren't one.
+  /// Decodes a composite attribute.
+  ///
+  /// Returns `nil`, which the unarchiver reports as an error, if the bytes aren't a composite
+  /// attribute.
   public required init?(coder: NSCoder) {
     super.init(coder: coder)
   }
@@ -70,7 +73,7 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
 
 /// The reason that a value is invalid for a composite attribute.
 package struct CompositeValueError: Error, CustomStringConvertible {
-  /// A sentence.
+  /// The description of the error, as a sentence.
   package let description: String
 }
 

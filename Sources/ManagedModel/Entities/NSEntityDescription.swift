@@ -7,7 +7,7 @@ import Synchronization
 /// Unchecked sendable because one thread builds a description, which is immutable once its model is
 /// in use: all lookups have been computed, and every setter traps. A lock guards `userInfo`.
 public final class NSEntityDescription: NSObject, @unchecked Sendable {
-  /// Whether the model is in use, so that the description may not change.
+  /// Whether the model is in use, so that the description can't be changed.
   package private(set) var isFrozen = false
   /// The row layout of the entity, which OpenCoreData sets when the model is frozen.
   package final var runtimeLayout: AnyObject? {
@@ -15,7 +15,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
     set { storedLayout = newValue }
   }
 
-  /// Read for each new object.
+  /// The storage of `runtimeLayout`, which is read for each new object.
   ///
   /// Access from another module would be checked for exclusivity.
   @exclusivity(unchecked) private final var storedLayout: AnyObject?
@@ -31,12 +31,12 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 
   /// The name of the class of the objects.
   ///
-  /// `NSManagedObject` at first.
+  /// The default is `NSManagedObject`.
   public var managedObjectClassName: String! = "NSManagedObject" {
     willSet { requireMutable() }
   }
 
-  /// Whether no object is of this entity itself, only of its subentities.
+  /// Whether only subentities have objects, and not the entity itself.
   public var isAbstract = false { willSet { requireMutable() } }
 
   /// Values that the application attaches to the entity.
@@ -56,22 +56,23 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// A string that changes the version hash even if nothing else differs.
   public var versionHashModifier: String? { willSet { requireMutable() } }
 
-  /// The digest of the entity by the current formula, which can't change anymore once the entity is
-  /// frozen; `nil` before its first use then.
+  /// The digest of the entity by the current formula, or `nil` before its first use.
+  ///
+  /// It can no longer change once the entity is frozen.
   let frozenDigest = Mutex<[UInt8]?>(nil)
 
   /// Core Data's version hash of the entity, and the state that it's valid for.
   package var recordedVersionHash: RecordedVersionHash? { willSet { requireMutable() } }
 
-  /// The name that links the entity to its former self.
+  /// The name that identifies the entity in earlier versions of the model.
   ///
-  /// It is the own name unless set.
+  /// It's the entity's name unless it's set.
   public var renamingIdentifier: String? {
     get { explicitRenamingIdentifier ?? name }
     set { explicitRenamingIdentifier = newValue }
   }
 
-  /// The renaming identifier where one was set.
+  /// The renaming identifier, if one was set.
   package var explicitRenamingIdentifier: String? { willSet { requireMutable() } }
 
   /// The superentity.
@@ -96,9 +97,10 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// The properties that the entity declares, in the order in which they were set.
   package private(set) var ownProperties: [NSPropertyDescription] = []
 
-  /// The properties of the entity, those of its parents first.
+  /// The properties of the entity, beginning with inherited ones.
   ///
-  /// Setting replaces the own properties; those in the list that a parent declares stay there.
+  /// Setting this property replaces the entity's own properties; properties in the list that a
+  /// superentity declares remain there.
   public var properties: [NSPropertyDescription] {
     get { lookups.properties }
     set { replaceOwnProperties(with: newValue) }
@@ -121,7 +123,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Each group is an array of property names or descriptions.
   public var compoundIndexes: [[Any]] = [] { willSet { requireMutable() } }
 
-  /// How Xcode writes the class: `class`, `category`, or `nil` for not at all.
+  /// The class code that Xcode generates: `class`, `category`, or `nil` for none.
   package var codeGenerationType: String? { willSet { requireMutable() } }
 
   /// Whether the model document marks the entity as syncable.
@@ -134,23 +136,24 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// They're written back unchanged unless the entity has another value.
   package var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
 
-  /// What the system's search shows for an object of the entity.
+  /// The expression for an object's display name in Spotlight.
   ///
-  /// Kept, without effect here.
+  /// OpenCoreData stores the value and doesn't use it.
   public var coreSpotlightDisplayNameExpression: NSExpression? { willSet { requireMutable() } }
 
   var cachedLookups: EntityLookups?
 
-  /// The entities that the entity was archived with, so that its parent and its destinations stay.
+  /// The entities that the entity was archived with, retained for its superentity and its
+  /// relationships' destinations.
   var archivedEntities: [NSEntityDescription] = []
 
-  /// Makes an entity without a name.
+  /// Creates an entity without a name.
   public override init() {
     super.init()
   }
 
-  /// Whether another object is an entity with the same values, properties, indexes, and name of the
-  /// parent entity.
+  /// Returns whether another object is an entity with the same values, properties, indexes, and
+  /// name of the superentity.
   ///
   /// Takes time in proportion to the entity unless the names differ, or it's the same object.
   public override func isEqual(_ object: Any?) -> Bool {
@@ -164,7 +167,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// The name of the entity.
   public override var description: String { name ?? "entity without a name" }
 
-  /// Traps when the model is in use already.
+  /// Traps if the model is in use.
   func requireMutable() {
     if isFrozen {
       fatalError(
@@ -211,7 +214,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
     return false
   }
 
-  /// Makes all lookups and lets every later change trap.
+  /// Computes all lookups, and makes every later change trap.
   func freeze() {
     _ = lookups
     for property in ownProperties { property.freeze() }
@@ -229,35 +232,36 @@ extension NSEntityDescription {
     return made
   }
 
-  /// Drops the lookups of the entity and of all below it.
+  /// Removes the lookups of the entity and of all its descendants.
   func invalidateLookups() {
     cachedLookups = nil
     for entity in subentities { entity.invalidateLookups() }
   }
 
-  /// All properties by name, inherited ones included.
+  /// All properties by name, including inherited ones.
   ///
-  /// Kept until the entity changes.
+  /// The value is cached until the entity changes.
   public var propertiesByName: [String: NSPropertyDescription] { lookups.propertiesByName }
 
-  /// All attributes by name, inherited ones included.
+  /// All attributes by name, including inherited ones.
   ///
-  /// Kept until the entity changes.
+  /// The value is cached until the entity changes.
   public var attributesByName: [String: NSAttributeDescription] { lookups.attributesByName }
 
-  /// All relationships by name, inherited ones included.
+  /// All relationships by name, including inherited ones.
   ///
-  /// Kept until the entity changes.
+  /// The value is cached until the entity changes.
   public var relationshipsByName: [String: NSRelationshipDescription] {
     lookups.relationshipsByName
   }
 
-  /// The children by name.
+  /// The subentities by name.
   ///
-  /// Kept until the entity changes.
+  /// The value is cached until the entity changes.
   public var subentitiesByName: [String: NSEntityDescription] { lookups.subentitiesByName }
 
-  /// Whether a name such as `engine.power` is the path of an element of a composite attribute.
+  /// Returns whether a name such as `engine.power` is the path of an element of a composite
+  /// attribute.
   func hasCompositeElement(at path: String) -> Bool {
     guard let point = path.firstIndex(of: "."),
       let composite = attributesByName[String(path[..<point])] as? NSCompositeAttributeDescription
@@ -312,8 +316,8 @@ extension NSEntityDescription {
 extension NSEntityDescription {
   /// The properties that a row of this entity stores, in the order of its slots.
   ///
-  /// From the root entity down to this one: the stored attributes of the level by name, then its
-  /// to-one relationships by name. A subentity's slots begin with its parent's.
+  /// From the root entity to this one, each level has its stored attributes by name, followed by
+  /// its to-one relationships by name. A subentity's slots begin with those of its superentity.
   package var slotProperties: [NSPropertyDescription] {
     (superentity?.slotProperties ?? []) + ownStoredProperties
   }
@@ -337,17 +341,17 @@ extension NSEntityDescription {
       .sorted { $0.name < $1.name }
   }
 
-  /// The properties of this level which have columns of their own in the entity's table.
+  /// The properties that the entity declares and that have columns of their own in its table.
   package var ownStoredProperties: [NSPropertyDescription] {
     ownStoredAttributes + ownStoredRelationships.filter { !$0.isToMany }
   }
 
-  /// The subentities in the order in which entities are numbered: by name, case ignored.
+  /// The subentities in the order of their entity IDs: by name, ignoring case.
   package var numberedSubentities: [NSEntityDescription] {
     Self.inNumberingOrder(subentities)
   }
 
-  /// Entities by name, case ignored.
+  /// Returns entities in the order of their entity IDs: by name, ignoring case.
   package static func inNumberingOrder(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
     entities.sorted { left, right in
       let (leftName, rightName) = (left.name ?? "", right.name ?? "")
@@ -359,8 +363,9 @@ extension NSEntityDescription {
 
 /// A version hash that was read with an entity, and the entity's digest at that time.
 package struct RecordedVersionHash: Hashable, Sendable {
-  /// The hash, 32 bytes of Core Data's.
+  /// Core Data's hash, 32 bytes.
   package let hash: Data
-  /// The digest of the entity that the hash belongs to; an entity with another digest has changed.
+  /// The digest of the entity that the hash is valid for; an entity with another digest has
+  /// changed.
   package let digest: Data
 }

@@ -5,13 +5,13 @@
 /// Unchecked sendable because one thread builds a description, which is immutable once its model is
 /// in use: every setter traps.
 public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
-  /// Whether the model is in use, so that the description may not change.
+  /// Whether the model is in use, so that the description can't be changed.
   package private(set) var isFrozen = false
 
   /// The name of the index, unique in its entity.
   public var name: String { willSet { requireMutable() } }
 
-  /// The parts of the index, the most significant first.
+  /// The elements of the index, beginning with the most significant one.
   public var elements: [NSFetchIndexElementDescription] {
     willSet { requireMutable() }
     didSet { adoptElements() }
@@ -26,11 +26,11 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
   /// The values of the document's tag that couldn't be read, by attribute.
   package var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
 
-  /// Makes an index.
+  /// Creates an index.
   ///
   /// - Parameters:
-  ///   - name: A name that is unique in the entity.
-  ///   - elements: The parts, the most significant first.
+  ///   - name: A name that's unique in the entity.
+  ///   - elements: The elements, beginning with the most significant one.
   public init(name: String, elements: [NSFetchIndexElementDescription]?) {
     self.name = name
     self.elements = elements ?? []
@@ -38,7 +38,7 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
     adoptElements()
   }
 
-  /// Whether another object is an index with the same name, elements, and predicate.
+  /// Returns whether another object is an index with the same name, elements, and predicate.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSFetchIndexDescription else { return false }
     return self === other || outline == other.outline
@@ -74,32 +74,33 @@ public final class NSFetchIndexElementDescription: NSObject, @unchecked Sendable
   /// The property that is indexed.
   public let property: NSPropertyDescription?
 
-  /// How the part is stored.
+  /// How the element is stored.
   public var collationType: NSFetchIndexElementType { willSet { requireMutable() } }
 
-  /// Whether small values come first.
+  /// Whether smaller values come first.
   ///
-  /// True at first.
+  /// The default is true.
   public var isAscending = true { willSet { requireMutable() } }
 
-  /// The index that the part belongs to.
+  /// The index that the element belongs to.
   public package(set) weak var indexDescription: NSFetchIndexDescription?
 
   /// The name of the property that is indexed.
   public var propertyName: String? { property?.name }
 
-  /// Makes a part of an index.
+  /// Creates an element of an index.
   ///
   /// - Parameters:
   ///   - property: The property to index.
-  ///   - collationType: How the part is stored.
+  ///   - collationType: How the element is stored.
   public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
     self.property = property
     self.collationType = collationType
     super.init()
   }
 
-  /// Whether another object is an element over an equal property with the same order and collation.
+  /// Returns whether another object is an element over an equal property with the same order and
+  /// collation type.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSFetchIndexElementDescription else { return false }
     return self === other
@@ -123,8 +124,8 @@ public final class NSFetchIndexElementDescription: NSObject, @unchecked Sendable
 ///
 /// Counterpart: `NSFetchIndexElementType`, with its raw values.
 public enum NSFetchIndexElementType: UInt, Sendable, CaseIterable {
-  /// An ordinary ordered index.
+  /// A B-tree index.
   case binary = 0
-  /// A range index over numbers.
+  /// An R-tree index of numeric ranges.
   case rTree = 1
 }

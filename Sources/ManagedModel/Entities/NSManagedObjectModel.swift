@@ -8,7 +8,7 @@ internal import Foundation
 /// Unchecked sendable because one thread builds a model, which is immutable once it's in use: all
 /// lookups have been computed, and every setter traps. A lock guards the localization dictionary.
 public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
-  /// Whether the model is in use, so that it may not change.
+  /// Whether the model is in use, so that it can't be changed.
   package private(set) var isFrozen = false
 
   /// The entities of the model, including subentities.
@@ -39,7 +39,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
 
   private var storedLocalization: [String: String]?
 
-  /// The fetch requests that the model names.
+  /// The named fetch requests of the model.
   package var fetchRequestTemplates: [FetchRequestTemplate] = [] { willSet { requireMutable() } }
 
   /// The reader's warnings: elements of the model that were ignored or read differently.
@@ -51,13 +51,13 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   private var configurationEntities: [String: [NSEntityDescription]] = [:]
   private var cachedEntitiesByName: [String: NSEntityDescription]?
 
-  /// Makes an empty model.
+  /// Creates an empty model.
   public override init() {
     super.init()
   }
 
-  /// Whether another object is a model with equal entities, configurations, fetch requests, and
-  /// version identifiers.
+  /// Returns whether another object is a model with equal entities, configurations, fetch requests,
+  /// and version identifiers.
   ///
   /// Takes time in proportion to the models unless it's the same object.
   public override func isEqual(_ object: Any?) -> Bool {
@@ -75,7 +75,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
 
   /// The entities by name.
   ///
-  /// Kept until the model changes.
+  /// The value is cached until the model changes.
   public var entitiesByName: [String: NSEntityDescription] {
     if let cachedEntitiesByName { return cachedEntitiesByName }
     let made = Dictionary(
@@ -98,7 +98,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
 
   /// Sets the entities of a configuration, replacing the previous ones.
   ///
-  /// Traps when the model is in use or when one of the entities is not in the model.
+  /// Traps if the model is in use or if one of the entities isn't in the model.
   ///
   /// - Parameters:
   ///   - entities: Entities of this model.
@@ -117,8 +117,8 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
 
   /// Marks the model as in use.
   ///
-  /// Changing it or its parts traps from then on. All lookups are computed first, so any thread can
-  /// read the model. Calling it again has no effect.
+  /// Changing the model or its elements traps afterward. All lookups are computed first, so any
+  /// thread can read the model. Calling this method again has no effect.
   package func freeze() {
     guard !isFrozen else { return }
     _ = entitiesByName
@@ -126,7 +126,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     isFrozen = true
   }
 
-  /// Moves everything out of another model, which isn't used afterward.
+  /// Moves the contents of another model, which isn't used afterward, to this one.
   func moveContents(from model: NSManagedObjectModel) {
     let configurations = model.configurations.map { name in
       (name, model.entities(forConfigurationName: name) ?? [])
@@ -142,7 +142,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     recordedChecksum = model.recordedChecksum
   }
 
-  /// Drops the lookups.
+  /// Removes the lookups.
   func invalidateLookups() {
     cachedEntitiesByName = nil
   }
@@ -176,7 +176,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
 /// Guards the values that can be set on a model in use: `userInfo` and the localization dictionary.
 ///
 /// One lock serves all models, because these values are rarely read. A setter swaps its value in,
-/// so that the old one is released after the lock.
+/// so that the old one is released outside of the lock.
 enum ModelNotes {
   static let lock = NSLock()
 }

@@ -8,20 +8,20 @@ internal import Foundation
 /// Unchecked sendable because one thread builds a description, which is immutable once its model is
 /// in use: every setter traps. A lock guards `userInfo`.
 public class NSPropertyDescription: NSObject, @unchecked Sendable {
-  /// Whether the model is in use, so that the description may not change.
+  /// Whether the model is in use, so that the description can't be changed.
   package private(set) final var isFrozen = false
 
-  /// The key of the property.
+  /// The name of the property.
   ///
-  /// Names are unique in an entity and its parents.
+  /// Names are unique in an entity and its ancestors.
   public final var name = "" {
     willSet { requireMutable() }
     didSet { entity?.invalidateLookups() }
   }
 
-  /// Whether the property may be `nil`, or empty for a to-many relationship.
+  /// Whether the property can be `nil`, or empty for a to-many relationship.
   ///
-  /// True at first.
+  /// The default is true.
   public final var isOptional = true { willSet { requireMutable() } }
 
   /// Whether the property isn't stored.
@@ -58,18 +58,18 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// A string that changes the version hash even if nothing else differs.
   public final var versionHashModifier: String? { willSet { requireMutable() } }
 
-  /// The name that links the property to its former self.
+  /// The name that identifies the property in earlier versions of the model.
   ///
-  /// It is the own name unless set.
+  /// It's the property's name unless it's set.
   public final var renamingIdentifier: String? {
     get { explicitRenamingIdentifier ?? (name.isEmpty ? nil : name) }
     set { explicitRenamingIdentifier = newValue }
   }
 
-  /// The renaming identifier where one was set.
+  /// The renaming identifier, if one was set.
   package final var explicitRenamingIdentifier: String? { willSet { requireMutable() } }
 
-  /// The validation predicates and warnings where they were set.
+  /// The validation predicates and warnings, if they were set.
   final var explicitValidation: (predicates: [NSPredicate], warnings: [Any])? {
     willSet { requireMutable() }
   }
@@ -87,22 +87,22 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// They're written back unchanged unless the property has another value.
   package final var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
 
-  /// Makes a property without a name.
+  /// Creates a property without a name.
   public override init() {
     super.init()
   }
 
-  /// Reads a property; `nil`, which the unarchiver reports as an error, for bytes that aren't one
-  /// of this class.
+  /// Decodes a property.
   ///
-  /// A relationship retains the entities that it was archived with. Other properties belong to no
-  /// entity.
+  /// Returns `nil`, which the unarchiver reports as an error, if the bytes aren't a property of
+  /// this class. A relationship retains the entities that it was archived with. Other properties
+  /// don't belong to an entity.
   public required init?(coder: NSCoder) {
     super.init()
     guard takeValues(from: coder) else { return nil }
   }
 
-  /// Traps when the model is in use already.
+  /// Traps if the model is in use.
   final func requireMutable() {
     if isFrozen {
       fatalError(
@@ -115,7 +115,7 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
     isFrozen = true
   }
 
-  /// Whether another object is a property of the same class with the same values.
+  /// Returns whether another object is a property of the same class with the same values.
   ///
   /// The entity that declares it isn't compared. Takes time in proportion to the property's values
   /// unless the names or the classes differ, or it's the same object.
@@ -136,9 +136,10 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
 }
 
 extension NSPropertyDescription: KeyValueReadable {
-  /// What a predicate reads of a description, as `$FETCHED_PROPERTY.userInfo.color` does.
+  /// Returns a value of the description for a predicate, such as
+  /// `$FETCHED_PROPERTY.userInfo.color`.
   ///
-  /// The keys are `name`, `entity`, `userInfo` and the keys within it; `nil` for others.
+  /// The keys are `name`, `entity`, and `userInfo`; the value is `nil` for others.
   public func value(forKey key: String) -> Any? {
     switch key {
     case "name": return name
@@ -154,10 +155,10 @@ extension NSPropertyDescription: KeyValueReadable {
 }
 
 extension NSPropertyDescription {
-  /// The predicates that a value must satisfy when an object is saved; the value is `SELF`.
+  /// The predicates that a value must satisfy when an object is saved, where `SELF` is the value.
   ///
-  /// They are those that were set, or else those that follow from the limits in the model document:
-  /// least and greatest value or length, and pattern. Made at each call unless set.
+  /// They're those that were set, or else those for the limits in the model document: minimum and
+  /// maximum value or length, and pattern. Unless they were set, they're created at each call.
   public final var validationPredicates: [NSPredicate] {
     if let explicitValidation { return explicitValidation.predicates }
     let type = (self as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType
@@ -201,26 +202,26 @@ public final class NSRelationshipDescription: NSPropertyDescription, @unchecked 
   /// The reference is weak because the model retains its entities.
   public weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }
 
-  /// The relationship that leads back.
+  /// The inverse relationship.
   ///
-  /// Held weakly. Set it on both sides.
+  /// The reference is weak. Set it on both sides.
   public weak var inverseRelationship: NSRelationshipDescription? { willSet { requireMutable() } }
 
-  /// What a deletion does to the other end.
+  /// What a deletion does to the objects at the other end.
   ///
-  /// Nullify at first.
+  /// The default is nullify.
   public var deleteRule = NSDeleteRule.nullifyDeleteRule { willSet { requireMutable() } }
 
-  /// The least number of objects at the other end.
+  /// The minimum number of objects.
   public var minCount = 0 { willSet { requireMutable() } }
 
-  /// The greatest number of objects at the other end: 1 for a to-one, 0 for no limit.
+  /// The maximum number of objects: 1 for a to-one relationship, 0 for no limit.
   public var maxCount = 0 { willSet { requireMutable() } }
 
   /// Whether the relationship is ordered.
   public var isOrdered = false { willSet { requireMutable() } }
 
-  /// The entities that the relationship was archived with, so that its destination stays.
+  /// The entities that the relationship was archived with, retained for its destination.
   var archivedEntities: [NSEntityDescription] = []
 
   /// Whether the relationship can contain more than one object.
@@ -233,11 +234,11 @@ public final class NSRelationshipDescription: NSPropertyDescription, @unchecked 
 public enum NSDeleteRule: UInt, Sendable, CaseIterable {
   /// No action. The other objects still refer to the deleted one.
   case noActionDeleteRule = 0
-  /// The inverse of the other objects is emptied.
+  /// The inverse relationships of the other objects no longer refer to the deleted object.
   case nullifyDeleteRule = 1
-  /// The other objects are deleted too.
+  /// The other objects are also deleted.
   case cascadeDeleteRule = 2
-  /// The deletion is refused at save while there are other objects.
+  /// Saving fails while there are other objects.
   case denyDeleteRule = 3
 
   /// The name of the rule in a model document, such as `No Action`.
@@ -251,11 +252,12 @@ public enum NSDeleteRule: UInt, Sendable, CaseIterable {
   }
 }
 
-/// Describes a fetched property: a list of objects that a stored fetch request finds.
+/// Describes a fetched property: an array of the objects that match a fetch request.
 ///
 /// Counterpart: `NSFetchedPropertyDescription`.
 public final class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
-  /// The request as the model states it: entity name and predicate text.
+  /// The fetch request as the model specifies it: the entity's name and the predicate's format
+  /// string.
   package var template: FetchRequestTemplate? { willSet { requireMutable() } }
 }
 
@@ -264,10 +266,11 @@ public final class NSFetchedPropertyDescription: NSPropertyDescription, @uncheck
 /// It's used in a fetch request's `propertiesToFetch` and `propertiesToGroupBy`, not in an entity.
 /// Counterpart: `NSExpressionDescription`; chapter 6 of the book.
 public final class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
-  /// What is computed: `average:` over a key path, a key path with an operator, arithmetic.
+  /// The expression to compute: `average:` over a key path, a key path with an operator, or
+  /// arithmetic.
   ///
   /// A function of one key path that crosses no to-many relationship, such as `sum:(age)`, is over
-  /// the rows of the result, or of each group. `nil` at first, which a fetch refuses.
+  /// the rows of the result, or of each group. The default is `nil`, for which a fetch fails.
   public var expression: NSExpression? { willSet { requireMutable() } }
 
   /// The type of the value in the dictionary; if undefined, the type of the expression's result.

@@ -3,19 +3,19 @@
 /// The limits are strings, as in the document. The type determines their meaning: numbers and dates
 /// are compared; strings are compared by length.
 package struct ValueRule: Sendable, Hashable {
-  /// The least value or least length.
+  /// The minimum value or length.
   package var minimum: String?
-  /// The greatest value or greatest length.
+  /// The maximum value or length.
   package var maximum: String?
-  /// A regular expression that a whole text must match.
+  /// A regular expression that the entire string must match.
   package var pattern: String?
 
-  /// Makes a rule.
+  /// Creates a rule.
   ///
   /// - Parameters:
-  ///   - minimum: The least value or least length.
-  ///   - maximum: The greatest value or greatest length.
-  ///   - pattern: A regular expression that a whole text must match.
+  ///   - minimum: The minimum value or length.
+  ///   - maximum: The maximum value or length.
+  ///   - pattern: A regular expression that the entire string must match.
   package init(minimum: String? = nil, maximum: String? = nil, pattern: String? = nil) {
     self.minimum = minimum
     self.maximum = maximum
@@ -37,7 +37,7 @@ extension ValueRule {
     ].compactMap { $0 }
   }
 
-  /// Whether a text is a limit for values of a type: a number, a date or a length.
+  /// Returns whether a string is a limit for values of a type: a number, a date, or a length.
   static func isLimit(_ text: String, for type: NSAttributeType) -> Bool {
     limitValue(text, type) != nil
   }
@@ -61,9 +61,10 @@ extension ValueRule {
 }
 
 extension ValueRule {
-  /// Creates the limits that predicates express; `nil` if one of them has another form.
+  /// Creates the limits that predicates express.
   ///
-  /// The forms are those that `predicates(for:)` returns, and the same with swapped sides.
+  /// Returns `nil` if a predicate has another form than those that `predicates(for:)` returns, and
+  /// the same with swapped sides.
   init?(predicates: [NSPredicate], type: NSAttributeType) {
     self.init()
     for predicate in predicates {

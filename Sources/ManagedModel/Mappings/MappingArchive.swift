@@ -13,7 +13,7 @@ struct MappingArchive {
     }
   }
 
-  /// The archived mapping model.
+  /// Returns the archived mapping model.
   ///
   /// - Throws: An error if the archive contains something else, or an expression of an unknown
   ///   kind.
@@ -38,7 +38,7 @@ struct MappingArchive {
     return model
   }
 
-  /// The archived expression.
+  /// Returns the archived expression.
   func expression() throws(ModelError) -> NSExpression {
     let expression = try expression(archive.root, depth: 0)
     if archive.isExhausted { throw KeyedArchive.exhaustion }

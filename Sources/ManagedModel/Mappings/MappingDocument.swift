@@ -5,9 +5,9 @@
 struct MappingDocument {
   /// The mapping of an entity.
   struct Entity {
-    /// The name of the source entity; `nil` for an added one.
+    /// The name of the source entity; `nil` for an added entity.
     let source: String?
-    /// The name of the destination entity; `nil` for a removed one.
+    /// The name of the destination entity; `nil` for a removed entity.
     let destination: String?
     /// The name of the policy class; `nil` for none.
     let policy: String?
@@ -15,7 +15,7 @@ struct MappingDocument {
     let attributes: [Property]
     /// The mappings of the relationships, in the order of their names.
     let relationships: [Property]
-    /// Where the mapping is in the document.
+    /// The position of the mapping in the document.
     let position: Position
   }
 
@@ -27,9 +27,9 @@ struct MappingDocument {
     let expression: NSExpression?
     /// The key path of a relationship's source instances; `nil` if the standard expression applies.
     let sourceKeyPath: String?
-    /// The mapping that made the destination instances of the key path's source instances.
+    /// The mapping that created the destination instances of the key path's source instances.
     let sourceMapping: String?
-    /// Where the mapping is in the document.
+    /// The position of the mapping in the document.
     let position: Position
   }
 
@@ -77,12 +77,12 @@ struct MappingDocument {
 
   /// Reads one of the models that the document names.
   ///
-  /// It's looked for at its path in the document's folder and in the folders above, and then in the
-  /// document's folder itself, also in compiled form.
+  /// The model is searched at its path in the document's folder and in the folders above, and then
+  /// in the document's folder itself, also in compiled form.
   ///
   /// - Parameter path: `sourcePath` or `destinationPath`, such as
   ///   `Migrations/Moody.xcdatamodeld/Moody 2.xcdatamodel`.
-  /// - Throws: An error if it isn't found, and those of reading it.
+  /// - Throws: An error if the model isn't found, or the errors of reading it.
   func model(at path: String) throws(ModelErrors) -> NSManagedObjectModel {
     let parts = path.split(separator: "/").map(String.init)
     let files = FileManager.default
@@ -122,9 +122,9 @@ struct MappingDocument {
 
 /// The objects of a mapping-model document by their IDs.
 private struct MappingObjects {
-  /// Everything that is wrong with the document.
+  /// The errors of the document.
   private(set) var errors: [ModelError] = []
-  /// The attributes of the object for the mapping model; `nil` if there is none.
+  /// The attributes of the object for the mapping model; `nil` if there isn't one.
   let model: [String: String]?
   private let objects: [Object]
   private let text: DocumentText
@@ -133,7 +133,7 @@ private struct MappingObjects {
     let type: String
     let id: String
     let values: [String: String]
-    /// The ID of the mapping of the entity that a mapping of a property belongs to.
+    /// The ID of the entity mapping that a property mapping belongs to.
     let owner: String?
     let offset: Int
   }
@@ -155,8 +155,8 @@ private struct MappingObjects {
     model = objects.first { $0.type == "XDDEVMAPPINGMODEL" }?.values
   }
 
-  /// The mappings of entities in the order of their numbers; those of properties without an entity,
-  /// which the editor leaves behind, are omitted.
+  /// Returns the entity mappings in the order of their numbers; property mappings without an entity
+  /// mapping, which the editor can leave in a document, are omitted.
   mutating func entities() -> [MappingDocument.Entity] {
     var attributes: [String: [MappingDocument.Property]] = [:]
     var relationships: [String: [MappingDocument.Property]] = [:]
@@ -212,17 +212,17 @@ private struct MappingObjects {
 }
 
 extension MappingObjects.Object {
-  /// The text of an attribute; `nil` if it's missing or empty.
+  /// Returns the value of an attribute, or `nil` if it's missing or empty.
   fileprivate func text(_ name: String) -> String? {
     values[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 }
 
 extension MappingDocument {
-  /// Returns the mapping model that Xcode's compiler makes of the document and its two models.
+  /// Returns the mapping model that Xcode's compiler creates from the document and its two models.
   ///
   /// The compiler adds what the document doesn't contain: names, types, version hashes, and the
-  /// expressions of properties without one of their own.
+  /// expressions of properties that don't have one.
   ///
   /// - Throws: An error for each mapping that names an entity that the models don't have.
   func compile(
@@ -290,7 +290,8 @@ extension MappingDocument.Entity {
     return mapping
   }
 
-  /// The destination instances of the source relationship with the same name.
+  /// Returns the expression for the destination instances of the source relationship with the same
+  /// name.
   private func standard(
     _ name: String, _ source: NSEntityDescription?, _ destination: NSEntityDescription?
   ) -> NSExpression? {
@@ -308,8 +309,8 @@ extension MappingDocument.Entity {
 }
 
 extension MappingDocument.Property {
-  /// The destination instances that a mapping made of a key path's source instances; `nil` if the
-  /// document names neither.
+  /// The expression for the destination instances that a mapping created for a key path's source
+  /// instances; `nil` if the document names neither.
   fileprivate var relationshipExpression: NSExpression? {
     guard let sourceKeyPath, let sourceMapping,
       let sources = MappingExpression.ofText(sourceKeyPath)
@@ -319,7 +320,8 @@ extension MappingDocument.Property {
 }
 
 extension NSEntityMapping {
-  /// Returns the name that Xcode gives a mapping: `SourceToDestination`, or the only entity's.
+  /// Returns the name that Xcode gives a mapping: `SourceToDestination`, or the name of the only
+  /// entity.
   static func name(from source: String?, to destination: String?) -> String {
     guard let source, let destination else { return source ?? destination ?? "" }
     return "\(source)To\(destination)"

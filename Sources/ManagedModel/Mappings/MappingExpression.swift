@@ -15,12 +15,12 @@ public let NSMigrationEntityPolicyKey = "entityPolicy"
 
 /// The expressions that Xcode's mapping-model compiler writes.
 package enum MappingExpression {
-  /// The selector by which an expression asks the manager for a fetch request.
+  /// The selector of the manager's method that returns a fetch request.
   package static let fetchRequest = "fetchRequestForSourceEntityNamed:predicateString:"
-  /// The selector for the destination instances that a mapping made.
+  /// The selector for the destination instances that a mapping created.
   package static let instancesOfMapping =
     "destinationInstancesForEntityMappingNamed:sourceInstances:"
-  /// The selector for the destination instances that any mapping made.
+  /// The selector for the destination instances that any mapping created.
   package static let instancesOfRelationship =
     "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
 
@@ -41,7 +41,7 @@ package enum MappingExpression {
     return NSExpression(.fetch(request, context: context, countOnly: false))
   }
 
-  /// Returns the destination instances that a mapping made of source instances.
+  /// Returns the destination instances that a mapping created for source instances.
   package static func instances(ofMapping name: String, _ sources: NSExpression) -> NSExpression {
     NSExpression(
       .method(
@@ -49,7 +49,8 @@ package enum MappingExpression {
         [NSExpression(forConstantValue: name), sources]))
   }
 
-  /// Returns the destination instances of a source relationship, whichever mapping made them.
+  /// Returns the destination instances of a source relationship, regardless of which mapping
+  /// created them.
   package static func instances(ofRelationship name: String) -> NSExpression {
     NSExpression(
       .method(
@@ -57,7 +58,7 @@ package enum MappingExpression {
         [NSExpression(forConstantValue: name), source(name)]))
   }
 
-  /// Returns an expression for a key path that begins with a variable, `$source.country`.
+  /// Returns an expression for a key path that begins with a variable, such as `$source.country`.
   ///
   /// - Returns: `nil` if the text doesn't begin with a variable.
   static func ofText(_ text: String) -> NSExpression? {

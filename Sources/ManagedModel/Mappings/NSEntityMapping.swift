@@ -1,10 +1,10 @@
-/// How an entity mapping makes its destination instances.
+/// How an entity mapping creates its destination instances.
 ///
 /// Counterpart: `NSEntityMappingType`, with the same raw values.
 public enum NSEntityMappingType: UInt, Sendable {
-  /// The developer makes the instances.
+  /// The developer creates the instances.
   case undefinedEntityMappingType = 0
-  /// The mapping's policy class makes the instances.
+  /// The mapping's policy class creates the instances.
   case customEntityMappingType
   /// The entity exists only in the destination model.
   case addEntityMappingType
@@ -12,7 +12,7 @@ public enum NSEntityMappingType: UInt, Sendable {
   case removeEntityMappingType
   /// The entity is the same in both models.
   case copyEntityMappingType
-  /// The entity is in both models and differs.
+  /// The entity is in both models, with differences.
   case transformEntityMappingType
 }
 
@@ -26,7 +26,7 @@ open class NSEntityMapping: NSObject {
   ///
   /// Relationship mappings refer to it.
   open var name: String! = ""
-  /// How the mapping makes its destination instances.
+  /// How the mapping creates its destination instances.
   open var mappingType = NSEntityMappingType.undefinedEntityMappingType
   /// The name of the entity to migrate; `nil` for an added entity.
   open var sourceEntityName: String?
@@ -41,7 +41,7 @@ open class NSEntityMapping: NSObject {
   /// It's usually a `FETCH`, whose variable `$manager` is the migration manager. `nil` fetches all
   /// instances of the source entity, and of its subentities without a mapping of their own.
   open var sourceExpression: NSExpression?
-  /// The attributes to set when a destination instance is made, in order.
+  /// The attributes to set when a destination instance is created, in order.
   open var attributeMappings: [NSPropertyMapping]?
   /// The relationships to set when all destination instances exist, in order.
   open var relationshipMappings: [NSPropertyMapping]?

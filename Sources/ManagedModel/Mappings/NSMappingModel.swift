@@ -9,7 +9,7 @@ open class NSMappingModel: NSObject {
 
   /// The mappings of the entities by name.
   ///
-  /// The first of several mappings with the same name.
+  /// If several mappings have the same name, it's the first one.
   open var entityMappingsByName: [String: NSEntityMapping] {
     Dictionary(
       (entityMappings ?? []).map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
@@ -29,7 +29,7 @@ open class NSMappingModel: NSObject {
   /// file, and of the models.
   ///
   /// - Parameter url: The file.
-  /// - Returns: `nil` if the file can't be read, or isn't a mapping model.
+  /// - Returns: `nil` if the file can't be read or isn't a mapping model.
   public convenience init?(contentsOf url: URL?) {
     guard let url, let mapping = try? NSMappingModel.read(contentsOf: url) else { return nil }
     self.init()
@@ -40,8 +40,8 @@ open class NSMappingModel: NSObject {
   ///
   /// A compiled mapping model matches if it has the version hashes of both models' entities. A
   /// mapping-model document matches if the models that it names are versions in the same bundle
-  /// with these version hashes. A mapping model that doesn't match is passed over without a
-  /// message: edit neither model after the mapping model is made.
+  /// with these version hashes. A mapping model that doesn't match is ignored without a message:
+  /// don't edit the models after the mapping model is created.
   ///
   /// **Cost:** reads each mapping model among the bundles' resources, and the models that documents
   /// name.
@@ -50,7 +50,7 @@ open class NSMappingModel: NSObject {
   ///   - bundles: The bundles, or `nil` for the main bundle.
   ///   - sourceModel: The model of the stores.
   ///   - destinationModel: The model that the migrated stores have.
-  /// - Returns: `nil` if there is none.
+  /// - Returns: `nil` if there's no such mapping model.
   public convenience init?(
     from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
     destinationModel: NSManagedObjectModel?
@@ -73,7 +73,7 @@ open class NSMappingModel: NSObject {
 extension NSMappingModel {
   /// Reads a mapping model from a `.cdm` file or a `.xcmappingmodel` folder.
   ///
-  /// - Throws: Everything that is wrong with it, with line and column in a document.
+  /// - Throws: All errors of the mapping model, with line and column in a document.
   package static func read(contentsOf url: URL) throws(ModelErrors) -> NSMappingModel {
     guard isDocument(url) else { return try readCompiled(url) }
     let document = try MappingDocument(contentsOf: url)
@@ -82,7 +82,7 @@ extension NSMappingModel {
       to: document.model(at: document.destinationPath))
   }
 
-  /// Reads a mapping model for two models, whatever models it names.
+  /// Reads a mapping model for two models, regardless of the models that it names.
   ///
   /// - Throws: The errors of `read(contentsOf:)`; an error for each name that isn't in the models.
   package static func read(
@@ -108,8 +108,8 @@ extension NSMappingModel {
 
   /// Returns the mapping models in bundles that match two models, in the order of the bundles.
   ///
-  /// Several are parts of one migration: each maps some of the entities. No Apple counterpart: the
-  /// initializer with bundles returns the first.
+  /// Several are parts of one migration: each maps some of the entities. Core Data has no
+  /// counterpart: its initializer with bundles returns the first.
   public static func all(
     in bundles: [Bundle], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> [NSMappingModel] {
@@ -133,7 +133,7 @@ extension NSMappingModel {
   }
 }
 
-/// A mapping model on disk, which is read once to be compared with several models.
+/// A mapping model on disk, which is read once and compared with several models.
 package struct MappingModelFile {
   /// The file or document.
   package let url: URL
@@ -145,10 +145,10 @@ package struct MappingModelFile {
     case document(MappingDocument, source: Data, destination: Data)
   }
 
-  /// Reads the mapping models in a folder, in the order of their names.
+  /// Reads the mapping models in a folder, sorted by name.
   ///
-  /// Those that can't be read are omitted. **Cost:** reads each, and the models that documents
-  /// name.
+  /// Mapping models that can't be read are omitted. **Cost:** reads each of them, and the models
+  /// that documents name.
   package static func all(in folder: URL) -> [MappingModelFile] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.filter { $0.hasSuffix(".cdm") || $0.hasSuffix(".xcmappingmodel") }
@@ -158,7 +158,7 @@ package struct MappingModelFile {
 
   /// Reads a mapping model, and the models that a document names.
   ///
-  /// - Throws: Everything that's wrong with it; an error if a model that it names isn't found.
+  /// - Throws: All errors of the mapping model, or an error if a model that it names isn't found.
   package init(_ url: URL) throws(ModelErrors) {
     self.url = url
     guard NSMappingModel.isDocument(url) else {
@@ -171,7 +171,7 @@ package struct MappingModelFile {
       destination: try document.model(at: document.destinationPath).digest)
   }
 
-  /// Returns whether the mapping model was made for stores of a model.
+  /// Returns whether the mapping model was created for stores of a model.
   ///
   /// **Cost:** computes hashes of the model; a document isn't compiled.
   package func isMade(from source: NSManagedObjectModel) -> Bool {
@@ -191,7 +191,7 @@ package struct MappingModelFile {
     }
   }
 
-  /// Returns the mapping model for two models; `nil` if it was made for others.
+  /// Returns the mapping model for two models, or `nil` if it was created for others.
   package func mappingModel(
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> NSMappingModel? {
@@ -286,16 +286,16 @@ extension NSMappingModel {
 }
 
 extension NSEntityMapping {
-  /// The mappings of attributes, then those of relationships.
+  /// The attribute mappings, followed by the relationship mappings.
   fileprivate var properties: [(mapping: NSPropertyMapping, isAttribute: Bool)] {
     (attributeMappings ?? []).map { ($0, true) } + (relationshipMappings ?? []).map { ($0, false) }
   }
 }
 
 extension NSEntityDescription {
-  /// Returns whether a version hash is known not to be the entity's.
+  /// Returns whether a version hash is known to differ from the entity's.
   ///
-  /// False for one of Core Data's if the entity's own isn't known.
+  /// It isn't known for one of Core Data's if the entity's own isn't known.
   fileprivate func differs(from hash: Data) -> Bool {
     guard hash != digest else { return false }
     return currentRecordedHash.map { $0 != hash } ?? false

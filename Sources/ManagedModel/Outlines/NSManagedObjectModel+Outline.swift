@@ -1,9 +1,9 @@
 extension NSManagedObjectModel {
-  /// The model as text, one fact a line.
+  /// The model as text, with one fact per line.
   ///
   /// Two models with the same outline describe the same data in the same way. Names are sorted, so
-  /// that the order of entities and properties does not count. What only code generation and the
-  /// model editor use is left out, as compiled models leave it out.
+  /// that the order of entities and properties doesn't matter. Content that only code generation
+  /// and the model editor use is omitted, as in compiled models.
   package var outline: [String] {
     var lines = ["model \(versionIdentifiers.map { "\($0)" }.sorted())"]
     for entity in entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
@@ -21,7 +21,7 @@ extension NSManagedObjectModel {
 }
 
 extension FetchRequestTemplate {
-  /// The template on one line.
+  /// The template as one line.
   var outline: String {
     var facts = ["\(name): \(entityName)" + (predicateFormat.map { " where \($0)" } ?? "")]
     if !sortDescriptors.isEmpty {
@@ -45,7 +45,7 @@ extension FetchRequestTemplate {
 }
 
 extension NSEntityDescription {
-  /// The entity as text, one fact a line; own properties only, sorted.
+  /// The entity as text, with one fact per line; only its own properties, sorted.
   package var outline: [String] {
     var facts = ["entity \(name ?? "")", "class \(managedObjectClassName ?? "")"]
     if let superentity { facts.append("below \(superentity)") }
@@ -77,10 +77,10 @@ extension NSEntityDescription {
 }
 
 extension NSFetchIndexDescription {
-  /// The index on one line.
+  /// The index as one line.
   var outline: String { "index \(name): \(parts)" }
 
-  /// What the index covers: its elements in their order, and of which rows.
+  /// The elements of the index, in their order, and its predicate.
   package var parts: String {
     let parts = elements.map { element in
       (element.propertyName ?? "?") + (element.isAscending ? "" : " descending")
@@ -92,7 +92,7 @@ extension NSFetchIndexDescription {
 }
 
 extension NSPropertyDescription {
-  /// The property on one line.
+  /// The property as one line.
   package final var outline: String {
     let kind =
       switch self {
@@ -104,7 +104,8 @@ extension NSPropertyDescription {
     return (["\(kind) \(name)"] + facts).joined(separator: ", ")
   }
 
-  /// The description of the property without its kind and name: type or destination first.
+  /// The description of the property without its kind and name, beginning with the type or
+  /// destination.
   package final var facts: [String] {
     var facts: [String] =
       switch self {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Values of a model as text: default values, and those of `userInfo`.
+/// Converts values of a model to text: default values, and those of `userInfo`.
 package enum OutlineText {
-  /// The largest data that is written completely, in bytes.
+  /// The maximum size of data that's written completely, in bytes.
   private static let wholeData = 24
 
-  /// Returns a text that's the same for equal values, and different for other values of a type.
+  /// Returns a string that's equal for equal values, and differs for different values of a type.
   ///
-  /// The entries of dictionaries are sorted. Data has its content or, if it's long, its SHA-256
-  /// hash; dates have their fraction of a second.
+  /// The entries of dictionaries are sorted. Data is represented by its content or, if it's long,
+  /// by its SHA-256 hash; dates include fractions of a second.
   package static func of(_ value: Any) -> String {
     text(of: value, isMember: false)
   }
@@ -31,7 +31,8 @@ package enum OutlineText {
     }
   }
 
-  /// The value of an `NSNumber` whose description could have other digits than a `Double`'s.
+  /// Returns the value of an `NSNumber` whose description could have other digits than a
+  /// `Double`'s.
   private static func floatingPoint(_ value: Any) -> Double? {
     guard type(of: value) is AnyClass, let number = value as? NSNumber,
       !(number is NSDecimalNumber), ["d", "f"].contains(String(cString: number.objCType))

@@ -2,11 +2,11 @@ public import Foundation
 
 /// Compares the values of two expressions.
 ///
-/// Apple's `NSComparisonPredicate`.
+/// Counterpart: `NSComparisonPredicate`.
 open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
   /// How a collection on the left is compared.
   public enum Modifier: UInt, Sendable {
-    /// The two values themselves.
+    /// The two values are compared directly.
     case direct = 0
     /// Every element on the left matches. True for an empty collection.
     case all
@@ -14,7 +14,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     case any
   }
 
-  /// The operators, with Apple's raw values.
+  /// The operators, with Foundation's raw values.
   public enum Operator: UInt, Sendable, CaseIterable {
     case lessThan = 0
     case lessThanOrEqualTo
@@ -33,53 +33,55 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     /// A method named by `customSelectorName`.
     case customSelector
     case contains = 99
-    /// The right side is a collection of a lower and an upper bound. Both match.
+    /// The right side is a collection of a lower and an upper bound, both inclusive.
     case between
   }
 
   /// The letters in brackets after an operator.
   public struct Options: OptionSet, Hashable, Sendable {
-    /// Apple's bits, and two more.
+    /// Foundation's bits, and two more.
     public let rawValue: UInt
 
-    /// Takes the bits as they are.
+    /// Creates options from their bits.
     public init(rawValue: UInt) {
       self.rawValue = rawValue
     }
 
-    /// `[c]`: upper and lower case are the same.
+    /// `[c]`: case is ignored.
     public static let caseInsensitive = Options(rawValue: 1)
-    /// `[d]`: accents do not count.
+    /// `[d]`: diacritics are ignored.
     public static let diacriticInsensitive = Options(rawValue: 2)
-    /// `[n]`: the strings are normalized already and are compared byte by byte, which lets an index
-    /// be used.
+    /// `[n]`: the strings are normalized already and are compared byte by byte, so that an index
+    /// can be used.
     ///
     /// The other options are then ignored.
     public static let normalized = Options(rawValue: 4)
-    /// `[l]`: as the current locale compares.
+    /// `[l]`: strings are compared according to the current locale.
     public static let localeSensitive = Options(rawValue: 8)
-    /// `[w]`: full-width and half-width forms are the same.
+    /// `[w]`: full-width and half-width forms are equal.
     public static let widthInsensitive = Options(rawValue: 16)
   }
 
-  /// The value that is compared; with ANY and ALL, a collection of them.
+  /// The value to compare; with ANY and ALL, a collection of values.
   public let leftExpression: NSExpression
-  /// What it is compared with: a value, a collection for IN and BETWEEN, a pattern.
+  /// The value to compare with; a collection for IN and BETWEEN, a pattern for LIKE and MATCHES.
   public let rightExpression: NSExpression
-  /// Direct, ANY or ALL.
+  /// The modifier: direct, ANY, or ALL.
   ///
-  /// NONE and SOME are read as NOT ANY and ANY.
+  /// NONE and SOME are parsed as NOT ANY and ANY.
   public let comparisonPredicateModifier: Modifier
-  /// The operator between the two.
+  /// The operator.
   public let predicateOperatorType: Operator
   /// The letters in brackets after the operator.
   public let options: Options
-  /// For `.customSelector`, the selector's name, such as `isKindOfClass:`.
+  /// The name of the selector for `.customSelector`, such as `isKindOfClass:`.
   ///
-  /// Apple's `customSelector` is a `Selector`, which Linux does not have.
+  /// Foundation's `customSelector` is a `Selector`, which isn't available on Linux.
   public let customSelectorName: String?
 
-  /// Apple's `init(leftExpression:rightExpression:modifier:type:options:)`.
+  /// Creates a comparison of two expressions.
+  ///
+  /// Counterpart: `init(leftExpression:rightExpression:modifier:type:options:)`.
   public init(
     leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier,
     type: Operator, options: Options = []
@@ -94,9 +96,9 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
-  /// A comparison by a method of the left value.
+  /// Creates a comparison with a method of the left value.
   ///
-  /// Only memory can evaluate it.
+  /// It can only be evaluated in memory.
   public init(
     leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String
   ) {
@@ -109,7 +111,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
-  /// Reads a comparison from an archive; `nil` when a part is missing.
+  /// Decodes a comparison, or returns `nil` if a part is missing.
   public required init?(coder: NSCoder) {
     typealias Key = PredicateArchiveKey
     guard let left = coder.descending({ coder.archivedExpression(Key.left) }),
@@ -141,7 +143,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     }
   }
 
-  /// A comparison like `comparison` between other expressions.
+  /// Creates a comparison of other expressions with the operator, modifier, and options of a
+  /// comparison.
   package init(
     like comparison: NSComparisonPredicate, left: NSExpression, right: NSExpression
   ) {

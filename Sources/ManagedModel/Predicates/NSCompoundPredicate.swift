@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Joins predicates with AND, OR or NOT.
+/// Combines predicates with AND, OR, or NOT.
 ///
-/// Apple's `NSCompoundPredicate`.
+/// Counterpart: `NSCompoundPredicate`.
 open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
-  /// The types of compound predicates, with Apple's raw values.
+  /// The types of compound predicates, with Foundation's raw values.
   public enum LogicalType: UInt, Sendable {
     case not = 0
     case and
@@ -18,11 +18,13 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
   /// They change only while a deep tree is deallocated.
   @exclusivity(unchecked) public private(set) var predicates: [NSPredicate]
 
-  /// The predicates joined, as Apple's untyped array.
+  /// The subpredicates, as Foundation's untyped array.
   public var subpredicates: [Any] {
     predicates
   }
 
+  /// Creates a compound predicate.
+  ///
   /// Traps for a NOT of other than one predicate.
   public init(type: LogicalType, subpredicates: [NSPredicate]) {
     guard type != .not || subpredicates.count == 1 else {
@@ -33,7 +35,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     super.init(kind: .compound, depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))
   }
 
-  /// Reads a compound from an archive; `nil` when a part is missing.
+  /// Decodes a compound predicate, or returns `nil` if a part is missing.
   public required init?(coder: NSCoder) {
     typealias Key = PredicateArchiveKey
     guard
@@ -47,7 +49,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     super.init(decoded: .compound, depth: 1 + (parts.lazy.map(\.depth).max() ?? 0))
   }
 
-  /// Releases a high tree level by level: released by recursion, it would overflow the stack.
+  /// Releases a deep tree level by level, because recursion would overflow the stack.
   deinit {
     guard depth > ModelLimits.predicateTreeDepth else { return }
     var waiting = predicates

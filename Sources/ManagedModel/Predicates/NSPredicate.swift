@@ -5,10 +5,10 @@ public import Foundation
 /// `NSPredicate(format:)` returns an `NSComparisonPredicate` or `NSCompoundPredicate`, as
 /// Foundation's class cluster does. Predicates are immutable and can be used from any thread.
 ///
-/// In a file that imports Foundation next to `OpenCoreData`, the compiler reports "'NSPredicate' is
-/// ambiguous for type lookup in this context". Import `OpenCoreData` only, which brings Foundation
-/// along, or add `import class ManagedModel.NSPredicate`, and so for `NSCompoundPredicate`,
-/// `NSComparisonPredicate`, `NSExpression`, and `NSSortDescriptor`.
+/// In a file that imports Foundation in addition to `OpenCoreData`, the compiler reports
+/// "'NSPredicate' is ambiguous for type lookup in this context". Import only `OpenCoreData`, which
+/// re-exports Foundation, or add `import class ManagedModel.NSPredicate`; the same applies to
+/// `NSCompoundPredicate`, `NSComparisonPredicate`, `NSExpression`, and `NSSortDescriptor`.
 // Sendable is unchecked because constants are stored as `Any`: they're only read, and blocks are
 // `@Sendable`.
 open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInitializable,
@@ -31,7 +31,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   /// The depth of the tree, which limits every recursion over it.
   package let depth: Int
 
-  /// `TRUEPREDICATE` or `FALSEPREDICATE`.
+  /// Creates `TRUEPREDICATE` or `FALSEPREDICATE`.
   public init(value: Bool) {
     kind = .constant(value)
     depth = 1
@@ -47,7 +47,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     depth = 1
   }
 
-  /// For subclasses, which override `evaluate(with:substitutionVariables:)` and `predicateFormat`.
+  /// Creates a predicate of a subclass, which overrides `evaluate(with:substitutionVariables:)` and
+  /// `predicateFormat`.
   public override init() {
     kind = .subclass
     depth = 1
@@ -63,26 +64,28 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
   // MARK: Coding
 
-  /// Archives may be read without trust in them.
+  /// Whether the class supports secure coding.
+  ///
+  /// Always true: untrusted archives can be read.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads `TRUEPREDICATE` or `FALSEPREDICATE` from an archive; the subclasses read their own.
+  /// Decodes `TRUEPREDICATE` or `FALSEPREDICATE`; the subclasses decode their own predicates.
   public required init?(coder: NSCoder) {
     guard coder.containsValue(forKey: PredicateArchiveKey.value) else { return nil }
     kind = .constant(coder.decodeBool(forKey: PredicateArchiveKey.value))
     depth = 1
   }
 
-  /// For the framework's subclasses: the superclass's part of reading an archive.
+  /// Decodes the superclass's part, for the framework's subclasses.
   ///
-  /// `nil` when the tree that was read is higher than one that is parsed may be.
+  /// Returns `nil` if the decoded tree is deeper than a parsed one can be.
   init?(decoded kind: Kind, depth: Int) {
     guard depth <= ModelLimits.predicateDepth else { return nil }
     self.kind = kind
     self.depth = depth
   }
 
-  /// Writes the predicate into an archive, under Apple's keys.
+  /// Encodes the predicate with Foundation's keys.
   ///
   /// Traps for blocks and for constants that can't be archived, where Foundation raises an
   /// exception.
@@ -93,10 +96,10 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     coder.encode(value, forKey: PredicateArchiveKey.value)
   }
 
-  /// Apple's canonical text.
+  /// Foundation's canonical format.
   ///
-  /// What it prints parses to an equal predicate, except for blocks and for constants that have no
-  /// text: objects and dictionaries. **Cost:** proportional to the tree.
+  /// It parses to an equal predicate, except for blocks and for constants without a format, which
+  /// are objects and dictionaries. **Cost:** proportional to the size of the tree.
   open var predicateFormat: String {
     PredicatePrinter.text(of: self)
   }
@@ -120,9 +123,9 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     }
   }
 
-  /// A copy in which each variable that has a value is that value.
+  /// Returns a copy in which variables are replaced by their values.
   ///
-  /// The others stay variables. Stops with a fatal error for a tree of more than 1,000
+  /// Variables without a value remain. Stops with a fatal error for a tree of more than 1,000
   /// levels.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
     guard depth <= ModelLimits.predicateTreeDepth else {
@@ -146,7 +149,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     predicateFormat
   }
 
-  /// Equal trees are equal.
+  /// Returns whether another object is an equal tree.
   ///
   /// Block predicates and unknown subclasses are equal to themselves only.
   open override func isEqual(_ object: Any?) -> Bool {
@@ -183,7 +186,7 @@ extension NSPredicate {
     return try evaluator.evaluate(self)
   }
 
-  /// Throws for a tree that recursion must not enter.
+  /// Throws an error if the tree is too deep for recursion.
   package func checkDepth() throws(PredicateEvaluationError) {
     if depth > ModelLimits.predicateTreeDepth {
       throw .tooDeep(depth, limit: ModelLimits.predicateTreeDepth)
@@ -263,10 +266,11 @@ extension NSPredicate {
     case unknown
   }
 
-  /// What the predicate is.
+  /// The kind of the predicate and its parts.
   package var form: Form {
     switch kind {
-    // The kind guarantees the class. A dynamic cast would be most of a short comparison's cost.
+    // The kind guarantees the class. A dynamic cast would take most of the time of a short
+    // comparison.
     case .comparison: return .comparison(unsafeDowncast(self, to: NSComparisonPredicate.self))
     case .compound:
       let compound = unsafeDowncast(self, to: NSCompoundPredicate.self)
@@ -292,7 +296,7 @@ extension NSPredicate {
 
   /// The key paths that begin at the evaluated object, in the order in which they appear.
   ///
-  /// Those inside of a subquery, and those behind another value, begin elsewhere and are left out.
+  /// Those in a subquery, and those that follow another value, begin elsewhere and are omitted.
   package var ownKeyPaths: [PredicateKeyPath] {
     switch form {
     case .compound(_, let predicates): predicates.flatMap(\.ownKeyPaths)
@@ -319,7 +323,7 @@ extension NSPredicate {
 extension NSExpression {
   /// Whether the value is the same for every object.
   ///
-  /// A random number is not, nor is a variable.
+  /// It's false for a random number and for a variable.
   package var isIndependentOfObject: Bool {
     switch node {
     case .constant: true
@@ -342,7 +346,8 @@ extension NSExpression {
     }
   }
 
-  /// Calls the body for this expression and then for all below, those of inner predicates too.
+  /// Calls a closure for this expression and then for all its subexpressions, including those of
+  /// nested predicates.
   package func forEachExpression(_ body: (NSExpression) -> Void) {
     body(self)
     for child in node.children { child.forEachExpression(body) }

@@ -1,8 +1,8 @@
-/// Equality and hash values of predicate and expression trees, which are equal if their canonical
-/// formats and constants are equal.
+/// Compares and hashes predicate and expression trees, which are equal if their canonical formats
+/// and constants are equal.
 enum PredicateEquality {
   static func equal(_ left: NSPredicate, _ right: NSPredicate) -> Bool {
-    // Recursion must not enter trees that are too high; such a one equals itself only.
+    // Recursion isn't possible in trees that are too deep, so they're equal to themselves only.
     if max(left.depth, right.depth) > ModelLimits.predicateTreeDepth { return false }
     let (first, second) = (canonical(left), canonical(right))
     switch (first.form, second.form) {
@@ -37,8 +37,7 @@ enum PredicateEquality {
     }
   }
 
-  /// Returns a predicate without compounds of one or no subpredicate, which are printed without
-  /// them.
+  /// Returns a predicate without compounds that have one or no subpredicate, which aren't printed.
   private static func canonical(_ predicate: NSPredicate) -> NSPredicate {
     var predicate = predicate
     while case .compound(let type, let predicates) = predicate.form, type != .not,
@@ -105,7 +104,7 @@ enum PredicateEquality {
     hasher.combine(node.childPredicate)
   }
 
-  /// An aggregate of constants is the constant list.
+  /// Returns the constant list that's equal to an aggregate of constants.
   private static func canonical(_ node: NSExpression.Node) -> NSExpression.Node {
     guard case .aggregate(let elements) = node else { return node }
     var values: [PredicateValue] = []

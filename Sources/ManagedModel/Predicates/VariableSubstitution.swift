@@ -1,4 +1,4 @@
-/// Replaces variables, or fetches that have run, by values in a copy of a tree.
+/// Replaces variables, or completed fetches, by values in a copy of a tree.
 ///
 /// The variable of a subquery hides one of the same name.
 struct VariableSubstitution {
@@ -60,7 +60,9 @@ struct VariableSubstitution {
     }
   }
 
-  /// A variable after a dot with a string as its value is a key path, which is joined to a path
+  /// Returns a path with its variable substituted.
+  ///
+  /// A variable after a dot with a string as its value is a key path, which is appended to a path
   /// from the object.
   private func path(_ operand: NSExpression, _ path: NSExpression) -> NSExpression {
     let path = expression(path)
@@ -76,7 +78,7 @@ struct VariableSubstitution {
       let components = first.components + keyPath.components
       return NSExpression(.keyPath(PredicateKeyPath(components: components)))
     case .constant(.object(let object)) where object.base is any KeyValueReadable:
-      // The object's current value; a store can only use the constant.
+      // This is the object's current value; a store can only use the constant.
       let path = NSExpression(.path(operand, NSExpression(.keyPath(keyPath))))
       var evaluator = PredicateEvaluator(root: nil)
       return (try? evaluator.value(of: path)).map { NSExpression(.constant($0)) } ?? path
@@ -99,8 +101,8 @@ struct VariableSubstitution {
 extension NSPredicate {
   /// Returns the predicate with each `FETCH` replaced by its result.
   ///
-  /// Each fetch runs once, regardless of how often the predicate is evaluated afterward. One whose
-  /// request or context isn't a constant remains. Returns the predicate itself if there's no
+  /// Each fetch runs once, regardless of how often the predicate is evaluated afterward. A `FETCH`
+  /// whose request or context isn't a constant remains. Returns the predicate itself if there's no
   /// `FETCH`.
   ///
   /// - Throws: The fetch's error, with its description.

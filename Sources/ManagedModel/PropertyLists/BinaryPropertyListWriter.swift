@@ -1,11 +1,11 @@
-/// A string as a key that differs from others by its bytes.
+/// A string as a dictionary key that's compared by its bytes.
 ///
 /// Canonically equivalent strings, such as an accented letter and the letter with a combining mark,
 /// are equal as strings.
 struct ByteText: Hashable {
   private let text: String
 
-  /// Makes a key.
+  /// Creates a key.
   init(_ text: String) {
     self.text = text
   }
@@ -25,19 +25,19 @@ struct BinaryPropertyListWriter {
 
   private enum Node {
     case leaf(BinaryPropertyList.Value)
-    /// A group, with the place of its first reference.
+    /// A collection, with the index of its first reference.
     case group(kind: UInt8, count: Int, start: Int)
   }
 
   private var nodes: [Node] = []
-  /// The references of all groups.
+  /// The references of all collections.
   private var references: [Int] = []
   private var strings: [ByteText: Int] = [:]
   /// The nodes of UIDs, which are most of the values of a keyed archive; -1 for none.
   private var identifiers: [Int] = []
   private var leaves: [BinaryPropertyList.Value: Int] = [:]
 
-  /// Writes a value as a whole list.
+  /// Returns a value as a complete property list.
   mutating func write(_ value: BinaryPropertyList.Value) -> [UInt8] {
     _ = add(value)
     let referenceSize = Self.size(of: UInt64(nodes.count))

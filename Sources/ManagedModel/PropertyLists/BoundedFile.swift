@@ -1,10 +1,12 @@
 import Foundation
 
-/// Reads files that should be small.
+/// Reads files with a size limit.
 enum BoundedFile {
-  /// Reads a whole regular file, or fails when it can't be read or is larger than the limit.
+  /// Reads a regular file.
   ///
-  /// A FIFO, a socket, or a device is refused: it can block, or have no end.
+  /// A FIFO, a socket, or a device is rejected: it can block, or have no end.
+  ///
+  /// - Throws: An error if the file can't be read or is larger than the limit.
   static func read(_ url: URL, limit: Int) throws(ModelErrors) -> Data {
     let descriptor = open(url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     var info = stat()

@@ -1,9 +1,9 @@
-/// Property lists as the values that Foundation has for them.
+/// Reads and writes property lists as Foundation's values.
 package enum PropertyList {
-  /// Reads an XML or binary property list; `nil` for other data.
+  /// Reads an XML or binary property list, or returns `nil` for other data.
   ///
-  /// The data can be untrusted: it's also `nil` for corrupt binary lists, for which Foundation's
-  /// reader traps. Numbers are `NSNumber`s, as in Foundation.
+  /// The data can be untrusted: the result is also `nil` for corrupt binary lists, for which
+  /// Foundation's reader traps. Numbers are `NSNumber`s, as in Foundation.
   package static func read(_ bytes: some Collection<UInt8>) -> Any? {
     let bytes = Array(bytes)
     if bytes.starts(with: Array("bplist".utf8)) {
@@ -14,18 +14,18 @@ package enum PropertyList {
     return try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
   }
 
-  /// Returns the binary property list of values.
+  /// Returns values as a binary property list.
   ///
-  /// - Throws: Foundation's error for values that a property list can't have.
+  /// - Throws: Foundation's error for values that a property list can't contain.
   package static func write(_ values: [String: Any]) throws -> [UInt8] {
     if let list = Self.list(values) { return BinaryPropertyList.write(list) }
     return [UInt8](
       try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0))
   }
 
-  /// Returns a value of one of the usual types; `nil` for others, which Foundation converts.
+  /// Returns a value of a common type, or `nil` for other types, which Foundation converts.
   private static func list(_ value: Any) -> BinaryPropertyList.Value? {
-    // A cast would turn a number into a flag.
+    // A cast would convert a number to a Boolean.
     switch type(of: value) {
     case is String.Type: return (value as? String).map { .string($0) }
     case is Bool.Type: return (value as? Bool).map { .bool($0) }
@@ -41,7 +41,7 @@ package enum PropertyList {
       let lists = values.compactMap { list($0) }
       return lists.count == values.count ? .array(lists) : nil
     default:
-      // Foundation's flags have the type of a character.
+      // The type of Foundation's Booleans is that of a character.
       guard let number = value as? NSNumber, String(cString: number.objCType) == "q" else {
         return nil
       }
@@ -49,7 +49,7 @@ package enum PropertyList {
     }
   }
 
-  /// Each value of a list has a byte at least, however many there are.
+  /// Returns the limits for a list; any number of values is allowed if each has a byte of its own.
   package static func limits(for bytes: [UInt8]) -> BinaryPropertyList.Limits {
     var limits = BinaryPropertyList.Limits()
     limits.values = max(limits.values, bytes.count)
@@ -74,7 +74,7 @@ package enum PropertyList {
 }
 
 extension UInt8 {
-  /// A blank, a line end, or a byte of UTF-8's mark.
+  /// Whether the byte is a space, a tab, a line ending, or part of UTF-8's byte order mark.
   fileprivate var isBlank: Bool {
     self == 0x20 || (0x09...0x0D).contains(self) || [0xEF, 0xBB, 0xBF].contains(self)
   }
@@ -86,27 +86,27 @@ extension UInt8 {
 package enum BinaryPropertyList {
   /// A value of a property list.
   package enum Value: Sendable, Hashable {
-    /// Nothing.
+    /// No value.
     case null
-    /// True or false.
+    /// A Boolean value.
     case bool(Bool)
     /// An integer.
     case integer(Int64)
-    /// An integer that is too large for `integer`.
+    /// An integer that's too large for `integer`.
     case unsigned(UInt64)
-    /// A floating point number.
+    /// A floating-point number.
     case real(Double)
     /// A point in time, in seconds since 2001-01-01 UTC.
     case date(Double)
-    /// Bytes.
+    /// Binary data.
     case data([UInt8])
-    /// A text.
+    /// A string.
     case string(String)
-    /// The number of an object of a keyed archive.
+    /// The index of an object of a keyed archive.
     case uid(UInt32)
-    /// Values in order.
+    /// An ordered collection.
     case array([Value])
-    /// Values without order.
+    /// An unordered collection.
     case set([Value])
     /// Values by name.
     case dictionary([String: Value])
@@ -114,34 +114,34 @@ package enum BinaryPropertyList {
 
   /// An error in the bytes of a property list, with its position.
   package struct Failure: Error, Sendable, CustomStringConvertible {
-    /// What is wrong, as one sentence.
+    /// The message, as a sentence.
     package let message: String
     /// The offset in the bytes.
     package let offset: Int
 
-    /// The sentence with the offset.
+    /// The message with the offset.
     package var description: String { "\(message) (byte \(offset))" }
   }
 
-  /// How much of a list is read before it is refused.
+  /// The limits beyond which a list is rejected.
   package struct Limits: Sendable {
-    /// The greatest number of values, one that occurs twice counted twice.
+    /// The maximum number of values; a value that occurs twice is counted twice.
     package var values = ModelLimits.propertyListValues
-    /// How deep arrays, sets and dictionaries may be nested.
+    /// The maximum nesting depth of arrays, sets, and dictionaries.
     package var depth = ModelLimits.propertyListDepth
 
-    /// Creates the usual limits, those of `ModelLimits`.
+    /// Creates the default limits, which are those of `ModelLimits`.
     package init() {}
   }
 
-  /// Reads a list.
+  /// Reads a property list.
   ///
-  /// Takes time and memory in proportion to the bytes and within the limits, whatever the bytes
-  /// are.
+  /// Takes time and memory in proportion to the bytes and within the limits, even for invalid
+  /// bytes.
   ///
   /// - Parameters:
-  ///   - bytes: A whole list, header to trailer.
-  ///   - limits: How much is read before the list is refused.
+  ///   - bytes: A complete list, from header to trailer.
+  ///   - limits: The limits beyond which the list is rejected.
   package static func read(
     _ bytes: [UInt8], limits: Limits = Limits()
   ) throws(Failure) -> Value {
@@ -181,7 +181,7 @@ struct BinaryPropertyListReader {
   /// The strings and data, by their numbers; the memory of one is shared by all references to it.
   private var leaves: [Int: BinaryPropertyList.Value] = [:]
 
-  /// Checks header and trailer.
+  /// Creates a reader, and checks the header and the trailer.
   init(
     _ bytes: [UInt8], limits: BinaryPropertyList.Limits
   ) throws(BinaryPropertyList.Failure) {
@@ -209,7 +209,7 @@ struct BinaryPropertyListReader {
     tableOffset = table
   }
 
-  /// Reads the whole list.
+  /// Reads the root value.
   mutating func topValue() throws(BinaryPropertyList.Failure) -> BinaryPropertyList.Value {
     try value(ofObject: topObject, depth: 0)
   }
@@ -320,7 +320,7 @@ struct BinaryPropertyListReader {
     return .unsigned(low)
   }
 
-  /// The number of parts of an object and where they begin.
+  /// Returns the number of elements of an object, and the offset of the first.
   private func extent(
     at offset: Int, width: Int
   ) throws(BinaryPropertyList.Failure) -> (start: Int, count: Int) {

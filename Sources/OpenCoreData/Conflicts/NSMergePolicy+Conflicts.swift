@@ -26,7 +26,7 @@ extension NSMergePolicy {
       return
     }
     guard object.state.contains(.updated) else {
-      // Locked only: there is nothing to write.
+      // Locked only: there's nothing to write.
       context.dropChanges(of: object, newest)
       return
     }

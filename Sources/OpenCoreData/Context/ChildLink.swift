@@ -25,13 +25,13 @@ struct ChildLink: ~Copyable, Sendable {
     }
   }
 
-  /// The permanent key of an object that had a temporary one; `nil` if it was never saved.
+  /// Returns the permanent key of an object that had a temporary one; `nil` if it was never saved.
   func permanentKey(for temporary: Int64) -> Int64? {
     keys.withLock { $0.permanent[temporary] }
   }
 
-  /// The other key of a row that this context has saved: the temporary one of a permanent key, or
-  /// the other way round.
+  /// Returns the other key of a row that this context has saved: the temporary one of a permanent
+  /// key, or vice versa.
   func otherKey(of row: RowKey) -> Int64? {
     keys.withLock {
       row.primaryKey > 0 ? $0.temporary[row] : $0.permanent[row.primaryKey]
@@ -43,7 +43,7 @@ struct ChildLink: ~Copyable, Sendable {
     _ = keys.withLock { $0.separate.insert(temporary) }
   }
 
-  /// Whether the object of a temporary key is never returned for its permanent one.
+  /// Returns whether the object of a temporary key is never returned for its permanent one.
   func isSeparate(_ temporary: Int64) -> Bool {
     keys.withLock { $0.separate.contains(temporary) }
   }
@@ -55,7 +55,7 @@ struct ChildLink: ~Copyable, Sendable {
 
 extension NSManagedObjectContext {
   /// Returns a child's registered object of a row that has another key than the given one; `nil` if
-  /// there is none.
+  /// there's none.
   ///
   /// A new object keeps its temporary key after a parent has saved it, until the child finds it by
   /// the permanent one, as the parent's rows and fetches refer to it. It gets that key then.

@@ -171,8 +171,8 @@ extension NSManagedObjectContext {
     return Date.timeIntervalSinceReferenceDate - stalenessInterval
   }
 
-  /// The object IDs of a to-many relationship's destinations in the store: one relationship fault,
-  /// no objects.
+  /// Returns the object IDs of a to-many relationship's destinations in the store: one relationship
+  /// fault, no objects.
   ///
   /// Empty if the relationship can't be read.
   final func destinationIDs(
@@ -273,7 +273,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Returns the row cache's row, retained for the caller; `nil` if there is none, or if it's of
+  /// Returns the row cache's row, retained for the caller; `nil` if there's none, or if it's of
   /// another entity than the object.
   final func cachedRow(
     of object: NSManagedObject, in store: RowStore, notBefore oldest: Double

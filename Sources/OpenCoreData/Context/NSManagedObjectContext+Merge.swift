@@ -136,7 +136,7 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Marks an object as deleted after its row was deleted elsewhere; there is nothing to save.
+  /// Marks an object as deleted after its row was deleted elsewhere; there's nothing to save.
   private func loseRow(_ object: NSManagedObject) {
     changes.inserted.remove(object)
     changes.updated.remove(object)

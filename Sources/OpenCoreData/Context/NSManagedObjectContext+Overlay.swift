@@ -3,7 +3,7 @@ import ManagedModel
 // Merges unsaved changes into what the store returned.
 
 extension NSManagedObjectContext {
-  /// Whether an unsaved change could alter the result.
+  /// Returns whether an unsaved change could alter the result.
   final func hasPendingChanges(touching plan: FetchPlan) -> Bool {
     !changes.isEmpty
       && changes.all.contains { plan.covers($0.layout) }
@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Whether its unsaved changes can have changed its position.
+  /// Returns whether the object's unsaved changes can have changed its position.
   fileprivate final func mayMove(under sort: [NSSortDescriptor]) -> Bool {
     guard !sort.isEmpty else { return false }
     let names = Set(changedSlots().map(\.name))

@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
     return found ?? []
   }
 
-  /// Returns this context's object for a child's identity; `nil` if there is none.
+  /// Returns this context's object for a child's identity; `nil` if there's none.
   ///
   /// An object with a permanent ID is registered as a fault if necessary. A temporary ID is known
   /// in the context where the object was inserted, in the parents that it was saved to, and in the

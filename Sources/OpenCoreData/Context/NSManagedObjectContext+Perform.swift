@@ -114,7 +114,7 @@ extension NSManagedObjectContext {
     if blocks.takeParentRequest() { sweepParent() }
   }
 
-  /// Lets the parent release what this context's requests have registered there.
+  /// Makes the parent release the objects that this context's requests have registered there.
   private func sweepParent() {
     guard let parent else { return }
     let work: @Sendable () -> Void = { parent.run({}, atEnd: parent.endServing) }
@@ -156,7 +156,7 @@ struct BlockState {
   private var isInRunLoop = false
   /// Whether a block has sent a request to the parent context.
   private var hasAskedParent = false
-  /// Whether a read has failed that a sink must be told of.
+  /// Whether a failed read must be reported to a sink.
   private var hasFailed = false
 
   /// Whether a block is running.
@@ -240,7 +240,7 @@ enum QueueGuard {
   static let announcement =
     "CoreData: annotation: Core Data multi-threading assertions enabled."
 
-  /// Whether the arguments or the variable enable it.
+  /// Returns whether the arguments or the environment variable enable it.
   static func isRequested(_ arguments: [String], _ variable: String?) -> Bool {
     if let flag = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"),
       arguments.indices.contains(flag + 1), Int(arguments[flag + 1]) ?? 0 > 0

@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// Returns the registered object with an ID; `nil` if there is none, regardless of the store.
+  /// Returns the registered object with an ID; `nil` if there's none, regardless of the store.
   ///
   /// No statements.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
     return try fulfilled(objectOfUnregisteredID(objectID.layout, key), objectID)
   }
 
-  /// Whether an ID is temporary, or of a row in one of this context's stores.
+  /// Returns whether an ID is temporary, or of a row in one of this context's stores.
   private func isOfOwnStore(_ objectID: NSManagedObjectID) -> Bool {
     guard let handle = objectID.handle,
       handle !== self.store(at: objectID.layout.storeIndex)?.handle
@@ -273,7 +273,7 @@ extension NSManagedObjectContext {
     store(at: object.layout.storeIndex)
   }
 
-  /// The entity number of an object's row in its store.
+  /// Returns the entity ID of an object's row in its store.
   final func entityNumber(of object: NSManagedObject) -> Int {
     store(for: object)?.layouts.entityNumber(object.layout) ?? 0
   }
@@ -282,9 +282,9 @@ extension NSManagedObjectContext {
     coordinator?.managedObjectModel.entitiesByName[name]
   }
 
-  /// The entity whose objects get this class; traps unless there is exactly one.
+  /// Returns the entity whose objects have a class; traps unless there's exactly one.
   ///
-  /// Looked for once in a run of the same class.
+  /// The entity is searched once for consecutive calls with the same class.
   final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
     if let lastInserted, lastInserted.type == type { return lastInserted.entity }
     let matching = requiredCoordinator.managedObjectModel.entities.filter {

@@ -6,8 +6,8 @@ import ProfileEvents
 // objects have.
 
 extension NSManagedObjectContext {
-  /// Returns the only store that a fetch has to query; `nil` if there are several, or none that it
-  /// may query.
+  /// Returns the only store that a fetch must query; `nil` if there are several, or none that it
+  /// can query.
   ///
   /// - Throws: 134030 if the coordinator has no store.
   final func onlyStore(of plan: FetchPlan) throws -> RowStore? {

@@ -25,7 +25,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   ///
   /// Searches for `NAME.momd`, `NAME.mom`, `NAME.xcdatamodeld`, and `NAME.xcdatamodel`, in this
   /// order, in the main bundle's resources, next to the program, and in the working directory.
-  /// Stops with a fatal error that lists the paths if there is none or it can't be read.
+  /// Stops with a fatal error that lists the paths if there's none or it can't be read.
   public convenience init(name: String) {
     self.init(name: name, managedObjectModel: NSPersistentContainer.model(named: name))
   }

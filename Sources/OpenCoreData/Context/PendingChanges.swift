@@ -31,7 +31,8 @@ struct PendingChanges {
   /// Records a change.
   mutating func mark() { marks += 1 }
 
-  /// Whether an object was inserted or changed in the current event, or in the one being posted.
+  /// Returns whether an object was inserted or changed in the current event, or in the one being
+  /// posted.
   func isInEvent(_ object: NSManagedObject) -> Bool {
     !object.state.isDisjoint(with: [.eventInserted, .eventUpdated])
       || posted.contains { $0.contains(object) }
@@ -142,7 +143,7 @@ struct LockedObjects {
 }
 
 extension [NSManagedObject] {
-  /// Whether both arrays have the same objects in the same order.
+  /// Returns whether both arrays have the same objects in the same order.
   fileprivate func isSame(as other: [NSManagedObject]) -> Bool {
     // Compares the references as memory, which changes no reference count.
     withUnsafeBytes { first in other.withUnsafeBytes { first.elementsEqual($0) } }
@@ -191,7 +192,8 @@ extension NSManagedObjectContext {
     object.state.remove(.awaking)
   }
 
-  /// Whether an object has a temporary ID that identifies nothing in this context and its parents.
+  /// Returns whether an object has a temporary ID that identifies nothing in this context and its
+  /// parents.
   private func isUnknownID(of object: NSManagedObject) -> Bool {
     let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
     return key < 0 && registry.object(rootIndex: rootIndex, key: key) == nil
@@ -337,7 +339,7 @@ extension NSManagedObjectContext {
     changes.unpropagated = unreadable
   }
 
-  /// Removes a deleted object that was never saved from the context: there is nothing to write.
+  /// Removes a deleted object that was never saved from the context: there's nothing to write.
   private func forgetInserted(_ object: NSManagedObject) {
     changes.inserted.remove(object)
     changes.deleted.remove(object)
@@ -367,7 +369,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSEntityDescription {
-  /// Returns the entity with a name from the context's model; `nil` if there is none.
+  /// Returns the entity with a name from the context's model; `nil` if there's none.
   public static func entity(
     forEntityName entityName: String, in context: NSManagedObjectContext
   ) -> NSEntityDescription? {

@@ -12,7 +12,7 @@ struct ReadSession {
   private var others: [any StoreReader] = []
   /// How many reads enclose the current call; they share a snapshot.
   private var depth = 0
-  /// The query generation that the context is pinned to; `nil` when it reads the current state.
+  /// The query generation that the context is pinned to; `nil` if it reads the current state.
   private(set) var pin: NSQueryGenerationToken?
   /// The store whose row cache the context reads directly, known from the first fault on.
   ///
@@ -109,10 +109,10 @@ struct ReadSession {
     pin = .current
   }
 
-  /// The generation that the context is pinned to, created at its first read; `nil` when it isn't
-  /// pinned.
+  /// Returns the generation that the context is pinned to, created at its first read; `nil` if it
+  /// isn't pinned.
   ///
-  /// **Cost:** a new one takes a connection, and waits for a save that is writing.
+  /// **Cost:** a new one takes a connection, and waits for a save that's writing.
   mutating func generation(
     of store: RowStore, in coordinator: NSPersistentStoreCoordinator
   ) throws -> StoreGeneration? {
@@ -127,13 +127,13 @@ struct ReadSession {
     return generations.first { $0.store === store }
   }
 
-  /// Has faults read a store's row cache directly, if the context reads one store in its current
+  /// Makes faults read a store's row cache directly, if the context reads one store in its current
   /// state.
   mutating func readDirectly(_ store: RowStore) {
     if pin == nil, storeCount == 1 { direct = store }
   }
 
-  /// Notes that objects of more stores can be registered.
+  /// Records the number of stores whose objects can be registered.
   mutating func expect(storeCount: Int) {
     self.storeCount = storeCount
     direct = nil

@@ -24,7 +24,9 @@ extension NSPersistentStoreCoordinator {
     CustomStoreClasses.register(storeClass, for: type)
   }
 
-  /// The older spelling of `registerStoreClass(_:type:)`; `nil` unregisters the type.
+  /// Registers a store class; calls `registerStoreClass(_:type:)`.
+  ///
+  /// If the class is `nil`, the type is unregistered.
   public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
     CustomStoreClasses.register(
       storeClass, for: NSPersistentStore.StoreType(rawValue: storeType))

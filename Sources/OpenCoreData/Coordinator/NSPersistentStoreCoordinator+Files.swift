@@ -75,7 +75,7 @@ extension NSPersistentStoreCoordinator {
     try StoreFile.move(from: target.url, to: destinationURL)
   }
 
-  /// The older spelling of `replacePersistentStore`.
+  /// Replaces a store; calls `replacePersistentStore`.
   public func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -109,7 +109,7 @@ extension NSPersistentStoreCoordinator {
     try remains.removeWithStore()
   }
 
-  /// The older spelling of `destroyPersistentStore(at:type:)`.
+  /// Removes a store; calls `destroyPersistentStore(at:type:)`.
   public func destroyPersistentStore(
     at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
   ) throws {
@@ -246,7 +246,7 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// The older spelling of `metadataForPersistentStore(type:at:)`.
+  /// Returns the metadata of a store file; calls `metadataForPersistentStore(type:at:)`.
   public class func metadataForPersistentStore(
     ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
@@ -305,7 +305,7 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// The older spelling of `setMetadata(_:type:at:)`.
+  /// Sets the metadata of a store file; calls `setMetadata(_:type:at:)`.
   public class func setMetadata(
     _ metadata: [String: Any]?, ofType storeType: String, at url: URL,
     options: [AnyHashable: Any]? = nil
@@ -314,7 +314,7 @@ extension NSPersistentStoreCoordinator {
       metadata, type: NSPersistentStore.StoreType(rawValue: storeType), at: url, options: options)
   }
 
-  /// The name of `setMetadata(_:type:at:)` before `ofType`.
+  /// Sets the metadata of a store file; the name of the method before `ofType`.
   public class func setMetadata(
     _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
     options: [AnyHashable: Any]? = nil

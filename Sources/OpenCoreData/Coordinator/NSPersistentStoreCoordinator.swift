@@ -113,7 +113,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     try add(type, configuration, at: storeURL, options: options)
   }
 
-  /// The older spelling of `addPersistentStore(type:at:)`.
+  /// Adds a store; calls `addPersistentStore(type:at:)`.
   ///
   /// An in-memory store needs no URL.
   @discardableResult
@@ -288,7 +288,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Returns the store for new objects of an entity: the first writable one that can contain it.
   ///
-  /// - Throws: 134030 if there is none.
+  /// - Throws: 134030 if there's none.
   func homeStore(of layout: EntityLayout) throws -> RowStore {
     let stores = rowStores
     guard !stores.isEmpty else { throw NSError.noStore() }

@@ -96,7 +96,7 @@ final class IncrementalReader: StoreReader {
     return identities
   }
 
-  /// Lets objects retain the rows that were prefetched for their fetch.
+  /// Makes objects retain the rows that were prefetched for their fetch.
   private func retain(_ prefetched: PrefetchedRows?, by objects: [NSManagedObject]) {
     guard let prefetched else { return }
     for object in objects {
@@ -240,7 +240,7 @@ final class IncrementalReader: StoreReader {
     return nil
   }
 
-  /// Lets the store read the values of several objects together.
+  /// Makes the store read the values of several objects together.
   private func prepare(_ missing: [FetchedIdentity], in scope: ProfileScope) throws {
     guard type(of: source).loadsBatches, missing.count > 1 else { return }
     let ids = missing.map {

@@ -58,7 +58,7 @@ struct IncrementalRow {
   }
 }
 
-/// Makes rows of the values that a program's own store gives.
+/// Creates rows from the values that a program's own store returns.
 enum NodeRow {
   /// Returns a row, retained for the caller.
   ///

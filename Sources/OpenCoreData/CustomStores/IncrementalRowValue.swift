@@ -46,7 +46,7 @@ public struct ChangedProperties: Hashable {
       })
   }
 
-  /// Whether the entity and the properties are equal.
+  /// Returns whether the entity and the properties are equal.
   public static func == (one: ChangedProperties, other: ChangedProperties) -> Bool {
     one.layout === other.layout && one.positions == other.positions
   }

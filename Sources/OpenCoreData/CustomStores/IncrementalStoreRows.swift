@@ -187,8 +187,8 @@ public final class IncrementalRowWriter {
     builder.reset()
   }
 
-  /// Returns the key for a reference object: the store has to know only the entities of those below
-  /// root entities.
+  /// Returns the key for a reference object; the store records the entity only for objects that
+  /// aren't of a root entity.
   @inline(__always)
   private func key(
     of referenceObject: Int64, _ layout: EntityLayout, isOfRootEntity: Bool

@@ -2,7 +2,7 @@ import ManagedModel
 import ProfileEvents
 
 extension NSIncrementalStore {
-  /// An incremental store is read for a context: there's no snapshot without one.
+  /// Throws an error: an incremental store is read for a context, and has no snapshot without one.
   func beginReading() throws -> any StoreReader {
     throw NSError.coreData(
       NSPersistentStoreUnsupportedRequestTypeError,

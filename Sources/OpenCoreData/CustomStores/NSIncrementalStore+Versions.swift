@@ -31,10 +31,10 @@ extension NSIncrementalStore {
     object.state.contains(.restored)
   }
 
-  /// Records the version that a save gives to an object: the row cache then has the saved values
+  /// Records the version that a save assigns to an object: the row cache then has the saved values
   /// with it.
   ///
-  /// It's what updating the object's node does, without a node. Ignored outside of
+  /// It has the effect of updating the object's node, without a node. Ignored outside of
   /// `execute(_:with:)` for a save, and if that fails. Apple counterpart: none.
   public final func setVersion(_ version: UInt64, ofSaved object: NSManagedObject) {
     callLock.lock()

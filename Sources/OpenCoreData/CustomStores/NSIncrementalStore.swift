@@ -119,7 +119,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     throw missing("obtainPermanentIDs(for:)")
   }
 
-  /// Called after a context has registered objects: the store may keep what it knows of them.
+  /// Called after a context has registered objects, whose data the store can then keep.
   ///
   /// Balanced by `managedObjectContextDidUnregisterObjects(with:)` for each context. Does nothing
   /// by default.
@@ -130,10 +130,10 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// Contexts release unused objects at the end of a `perform` block. Does nothing by default.
   open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
-  /// Whether the store is told which objects contexts register; true by default.
+  /// Whether the store is notified of the objects that contexts register; true by default.
   ///
-  /// A store that keeps nothing of them overrides it, and saves an object ID for each. Apple
-  /// counterpart: none.
+  /// A store that keeps nothing for them overrides it, which avoids creating an object ID for each.
+  /// Apple counterpart: none.
   open class var observesRegistrations: Bool { true }
 
   /// Returns the identifier of a store whose metadata has no `NSStoreUUIDKey`; a new UUID by
@@ -156,8 +156,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   /// objects of a batch are faults.
   open class var loadsBatches: Bool { false }
 
-  /// Called before the values of several objects are asked for one by one, as those of a batch: the
-  /// store may read them together, and keep them until then.
+  /// Called before the values of several objects are requested individually, such as those of a
+  /// batch: the store can read them together, and keep them until then.
   ///
   /// Does nothing by default, and is called only if `loadsBatches` is true.
   open func prepareValues(
@@ -238,7 +238,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     return try body()
   }
 
-  /// Keeps the error of an object that the store doesn't have, for the caller who needs it.
+  /// Keeps the error of an object that the store doesn't have, for the caller that needs it.
   final func noteMissing(_ id: NSManagedObjectID, _ error: NSError) {
     callLock.lock()
     defer { callLock.unlock() }
@@ -267,7 +267,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     }
   }
 
-  /// Puts the new values of a node into the row cache; during a save, when it has succeeded.
+  /// Adds the new values of a node to the row cache; during a save, after it has succeeded.
   final func nodeDidUpdate(_ node: NSIncrementalStoreNode) {
     callLock.lock()
     defer { callLock.unlock() }

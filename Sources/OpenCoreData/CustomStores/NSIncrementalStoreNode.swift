@@ -6,7 +6,7 @@ import Synchronization
 /// The store returns it from `newValuesForObject(with:with:)`, and may keep it to update it later.
 /// Any thread may use it. Apple counterpart: the same.
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
-  // `contents` is behind its lock; `store` is set once, when the store has returned the node
+  // A lock guards `contents`; `store` is set once, when the store has returned the node
   /// The ID of the object.
   public let objectID: NSManagedObjectID
   private let contents: Mutex<Contents>

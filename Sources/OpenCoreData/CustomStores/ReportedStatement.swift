@@ -1,8 +1,8 @@
 /// A statement that a program's own store has run, for the SQLDebug log, the costs, and `cdprof`.
 ///
 /// A store whose class returns `true` from `reportsStatements` passes each one to
-/// `NSIncrementalStore.report(_:)`. Core Data has no counterpart: it knows the statements of its
-/// own store only.
+/// `NSIncrementalStore.report(_:)`. Core Data has no counterpart: it reports only the statements of
+/// its own store.
 public struct ReportedStatement: Sendable {
   /// The purpose of a statement, which determines how it's counted.
   public enum Kind: Sendable {

@@ -84,7 +84,7 @@ struct MigrationDebugLog: Sendable {
   }
 }
 
-/// Emits the events of one migration: one for each step, and one for the whole.
+/// Emits the events of one migration: one for each step, and one for the entire migration.
 struct MigrationEvents {
   private let hub: EventHub
   private let id: Int

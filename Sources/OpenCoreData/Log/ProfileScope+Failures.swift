@@ -42,7 +42,7 @@ extension ProfileScope {
 }
 
 extension FailureCode {
-  /// What identifies an error in an event: no message, no path, no value.
+  /// Creates the identification of an error in an event, without its message, paths, and values.
   init(_ error: any Error) {
     if let error = error as? SQLiteError {
       let code = Int(error.code.rawValue)

@@ -25,7 +25,9 @@ final class ProfileScope {
     demand = hub.demand
   }
 
-  /// Begins an event; `nil`, at the cost of one load, if there's no observer.
+  /// Begins an event.
+  ///
+  /// Returns `nil`, at the cost of one load, if there's no observer.
   @inline(__always)
   func begin(_ kind: EventKind) -> OpenEvent? {
     guard demand.isListening else { return nil }

@@ -123,7 +123,7 @@ extension SQLDebugLog {
 struct StoreOpeningLogger: Sendable {
   private let hub: EventHub
 
-  /// `nil` if no sink requires it.
+  /// Creates the log, or returns `nil` if no sink requires it.
   init?(_ hub: EventHub) {
     guard hub.detail.contains(.opening) else { return nil }
     self.hub = hub
@@ -286,7 +286,8 @@ struct SQLDebugLines {
     if isHit { own(text) } else { annotate(text) }
   }
 
-  /// Query plans are in no public log, so they have the `cdprof:` prefix.
+  /// Adds a statement's query plan, with the prefix `cdprof:`, because Core Data's log doesn't
+  /// contain query plans.
   private mutating func explain(_ select: SQLDebugSelect) {
     guard level >= 4, let plan = select.statement.plan else { return }
     let text = SQLDebugLines.oneLine(select.statement.sql, lineEnd: " ")

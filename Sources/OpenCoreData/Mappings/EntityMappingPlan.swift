@@ -235,7 +235,7 @@ struct EntityMappingPlan {
 }
 
 extension NSEntityMapping {
-  /// Whether source instances of an entity are migrated by this mapping.
+  /// Returns whether source instances of an entity are migrated by this mapping.
   ///
   /// Those of a subentity with a mapping of its own aren't.
   func migrates(
@@ -319,7 +319,7 @@ extension RelationshipStep.Counterpart {
     return MigrationInstances.list(source?.value(forKeyPath: keyPath))
   }
 
-  /// The relationships at the beginning of a key path.
+  /// Returns the relationships at the beginning of a key path.
   private static func relationships(
     _ keys: [String], from entity: NSEntityDescription
   ) -> [NSRelationshipDescription] {

@@ -156,7 +156,8 @@ final class MigrationPasses {
     }
   }
 
-  /// The source instances of a mapping, loaded in batches; `nil` for an added or removed entity.
+  /// Returns the source instances of a mapping, loaded in batches; `nil` for an added or removed
+  /// entity.
   private func sources(
     of plan: EntityMappingPlan, _ policy: NSEntityMigrationPolicy
   ) throws -> AnyRandomAccessCollection<NSManagedObject>? {

@@ -28,10 +28,10 @@ extension NSMappingModel {
 }
 
 extension NSMappingModel {
-  /// Returns whether inferring a mapping model gives a store with the same contents.
+  /// Returns whether inferring a mapping model creates a store with the same contents.
   ///
-  /// This is the case if it has no policies, and if each mapping and each expression is one that
-  /// the inferred mapping model has too. **Cost:** linear in the size of the models.
+  /// This is the case if it has no policies, and if each mapping and each expression is also in the
+  /// inferred mapping model. **Cost:** linear in the size of the models.
   package func isInferable(
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> Bool {
@@ -57,14 +57,14 @@ extension NSMappingModel {
     }
   }
 
-  /// The expressions by property; properties without one get their default value.
+  /// Returns the expressions by property; properties without one get their default value.
   private static func texts(of mappings: [NSPropertyMapping]?) -> [String: String] {
     (mappings ?? []).reduce(into: [:]) { texts, mapping in
       texts[mapping.name ?? ""] = mapping.valueExpression?.description
     }
   }
 
-  /// The expressions of relationships by name, with the two ways to express the destination
+  /// Returns the expressions of relationships by name, with the two ways to express the destination
   /// instances of a source relationship as one.
   private func relationships(
     of mapping: NSEntityMapping, from model: NSManagedObjectModel
@@ -127,7 +127,8 @@ extension InferredMapping.Property {
     source.flatMap { $0.isTransient ? nil : $0 }
   }
 
-  /// The source's value; the default value instead of `nil` if a value has become required.
+  /// Returns the expression of the source's value, with the default value instead of `nil` if a
+  /// value has become required.
   fileprivate func value(of attribute: NSAttributeDescription) -> NSExpression? {
     guard let source = storedSource else { return nil }
     let value = MappingExpression.source(source.name)

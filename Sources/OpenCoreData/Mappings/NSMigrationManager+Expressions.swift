@@ -1,6 +1,6 @@
 import ManagedModel
 
-// What the expressions of a mapping model can ask of the manager.
+// Values and methods of the manager for the expressions of a mapping model.
 
 extension NSMigrationManager: KeyValueReadable {
   /// Returns what a key path such as `$manager.sourceContext` refers to; `nil` for an unknown key.

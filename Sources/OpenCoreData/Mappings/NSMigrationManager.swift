@@ -49,8 +49,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// Called on the migration's thread when `migrationProgress` or `currentEntityMapping` has
   /// changed.
   ///
-  /// It stands in for key-value observing, which Foundation on Linux doesn't have; a method of
-  /// another thread can read `progress` instead. No Apple counterpart.
+  /// It replaces key-value observing, which Foundation on Linux doesn't have; a method of another
+  /// thread can read `progress` instead. No Apple counterpart.
   public final var progressHandler: ((NSMigrationManager) -> Void)?
 
   /// The log of the migration; `nil` for none.
@@ -211,7 +211,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
       type: destinationType, options: options)
   }
 
-  /// The older spelling of `migrateStore(from:type:options:mapping:to:type:options:)`.
+  /// Migrates a store; calls `migrateStore(from:type:options:mapping:to:type:options:)`.
   ///
   /// - Throws: Also 134110 without a mapping model.
   open func migrateStore(
@@ -230,12 +230,13 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// Ends the running migration, which throws the error.
   ///
-  /// Takes effect before the next instance. Does nothing if no migration is running. Any thread.
+  /// Takes effect before the next instance. Does nothing if no migration is running. Can be called
+  /// from any thread.
   open func cancelMigrationWithError(_ error: any Error) {
     report.cancel(error)
   }
 
-  /// Forgets the associations of source and destination instances.
+  /// Removes the associations of source and destination instances.
   open func reset() {
     associations = [:]
     pending = []
@@ -343,7 +344,7 @@ extension NSMigrationManager {
     return names + Set(associations.keys).subtracting(names).sorted()
   }
 
-  /// The associations of a mapping whose instances are saved.
+  /// Returns the associations of a mapping whose instances are saved.
   final func associations(of mapping: NSEntityMapping) -> MigrationAssociations {
     associations[mapping.name ?? ""] ?? MigrationAssociations()
   }
@@ -382,7 +383,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStore {
-  /// The class of the manager that migrates stores object by object.
+  /// Returns the class of the manager that migrates stores object by object.
   ///
   /// It's `NSMigrationManager` for every type of store. Core Data's stores can have others.
   public class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }

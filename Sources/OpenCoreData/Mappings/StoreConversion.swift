@@ -300,7 +300,7 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// The older spelling of `migratePersistentStore(_:to:options:type:)`.
+  /// Migrates a store; calls `migratePersistentStore(_:to:options:type:)`.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,

@@ -27,7 +27,8 @@ struct LightweightMigration {
   var committed: () -> Void = {}
   /// The log of the migration; `nil` for none.
   var log = MigrationDebugLog.requestedByArguments
-  /// Called for rows that don't fit the new version; without an error, the migration goes on.
+  /// Called for rows that don't fit the new version; if it throws no error, the migration
+  /// continues.
   var failed: (MigrationFailure) throws -> Void = { throw $0 }
 
   /// Migrates the store.

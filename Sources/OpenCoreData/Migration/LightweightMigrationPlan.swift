@@ -221,7 +221,7 @@ enum Cleanup: Hashable, Sendable {
   case now
   /// After the migration, when the app finishes it.
   case later
-  /// From one table, whose migration is finished; the others stay as they are.
+  /// For one table, whose migration is finished; other tables don't change.
   case of(table: String)
 
   /// Whether only deferred work of an earlier migration is done.

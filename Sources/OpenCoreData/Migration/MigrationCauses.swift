@@ -63,7 +63,7 @@ struct MigrationCauses {
     }
   }
 
-  /// The differences of columns in a statement's tables, which are among its words.
+  /// Returns the differences of columns in a statement's tables, which are among its words.
   private func owners(of words: Set<String>, in tables: Set<String>? = nil) -> [Int] {
     let tables = tables ?? words
     return Set(words.flatMap { byColumn[$0] ?? [] })
@@ -74,7 +74,7 @@ struct MigrationCauses {
     Set(names.flatMap { byTable[$0] ?? [] }).sorted()
   }
 
-  /// The causes of a statement that changes a table in place.
+  /// Returns the causes of a statement that changes a table in place.
   private func ofAlteration(
     _ statement: MigrationStatements.Statement, _ words: Set<String>
   ) -> [Int] {
@@ -84,7 +84,7 @@ struct MigrationCauses {
     return Set(owners).union(renumbering).sorted()
   }
 
-  /// The causes of a statement that creates or drops an index, an R-tree, or a trigger.
+  /// Returns the causes of a statement that creates or drops an index, an R-tree, or a trigger.
   private func ofObject(_ sql: String, _ words: Set<String>) -> [Int] {
     if sql.contains(" TRIGGER ") { return [] }
     let named = Set(words.flatMap { byIndex[$0] ?? [] }).sorted()
@@ -109,7 +109,7 @@ struct MigrationCauses {
     }
   }
 
-  /// The differences for which a table can't be changed in place.
+  /// Returns the differences for which a table can't be changed in place.
   private func ofCopy(_ table: TableMigration) -> [Int] {
     let names = [table.root.table, table.source?.table ?? ""].map { $0.uppercased() }
     let affected = changes(ofTables: names)
@@ -124,7 +124,7 @@ struct MigrationCauses {
     return causes.isEmpty ? affected : causes
   }
 
-  /// The identifiers in a statement, in uppercase.
+  /// Returns the identifiers in a statement, in uppercase.
   private static func words(of sql: String) -> Set<String> {
     Set(
       sql.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map { $0.uppercased() })

@@ -38,7 +38,7 @@ package struct MigrationTrial: Sendable {
   /// Everything that fails the migration of the original.
   package private(set) var violations: [Violation] = []
 
-  /// Migrates a copy in place; unlike a migration, it goes on after rows that don't fit.
+  /// Migrates a copy in place; unlike a migration, it continues after rows that don't fit.
   ///
   /// **Cost:** that of the migration, and one `SELECT COUNT` for each check.
   /// - Parameters:

@@ -149,7 +149,7 @@ package struct MultipliedStore {
     }
   }
 
-  /// Makes the copies' values of a constraint differ in one column.
+  /// Makes one column of a constraint unique for the copies, so that their values differ.
   private mutating func makeUnique(
     _ names: [String], of entity: SQLEntity, _ factor: Int
   ) throws {

@@ -9,7 +9,7 @@ enum KeyedValue {
   private static let small = (0..<256).map { NSNumber(value: Int64($0)) }
   private static let (no, yes) = (NSNumber(value: false), NSNumber(value: true))
 
-  /// An attribute's value by the kind of its slot.
+  /// Boxes an attribute's value according to the kind of its slot.
   @inline(__always)
   static func boxed(_ value: Any?, _ kind: RowSlot.Kind) -> Any? {
     guard let value else { return nil }

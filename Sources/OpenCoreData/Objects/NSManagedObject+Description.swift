@@ -90,7 +90,7 @@ extension NSManagedObject {
     return "{length = \(data.count), bytes = 0x\(bytes)\(data.count > 16 ? " ..." : "")}"
   }
 
-  /// Returns a text in quotation marks, unless it consists of ASCII letters and digits.
+  /// Returns a string in quotation marks, unless it consists of ASCII letters and digits.
   private func quotedUnlessWord(_ text: String) -> String {
     let isWord = text.utf8.allSatisfy { byte in
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -93,7 +93,7 @@ extension NSManagedObject {
     state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
   }
 
-  /// Leaves a fault that can't be read as it is; its unchanged values are `nil`.
+  /// Keeps a fault that can't be read as a fault; its unchanged values are `nil`.
   final func remainFault() {
     retainCachedRow(layout.faultRow)
   }

@@ -265,7 +265,7 @@ extension NSManagedObject: KeyValueReadable {
     storage.keep(value, at: index)
   }
 
-  /// The values stored in addition to the row, created at first need.
+  /// The values stored in addition to the row, created when they're first needed.
   final var storage: ObjectValues {
     @inline(__always) get { values ?? makeStorage() }
   }

@@ -138,7 +138,7 @@ extension NSManagedObject {
 /// The code inlined into them handles unchanged realized objects with a few tests and a load; the
 /// functions below handle the rest.
 extension NSManagedObject {
-  /// The value of a property of a generated class; for generated accessors.
+  /// Accesses the value of a property of a generated class, for generated accessors.
   ///
   /// Reads and writes as `value(forKey:)` and `setValue(_:forKey:)` do: fires a fault, records the
   /// change, updates the inverse. It's a programmer error if the loaded entity has no such

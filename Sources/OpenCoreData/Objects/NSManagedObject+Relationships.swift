@@ -39,10 +39,10 @@ extension NSManagedObject {
     return value.objects ?? []
   }
 
-  /// Returns the state of a to-many relationship, created at first need.
+  /// Returns the state of a to-many relationship, which is created when it's first needed.
   final func toManyValue(at index: Int) -> ToManyValue {
     if case .toMany(let value)? = values?[index] { return value }
-    // A transient relationship is in no store, so there is nothing to fire.
+    // A transient relationship is in no store, so there's nothing to fire.
     let isTransient = layout.toMany[index - layout.slots.count].isTransient
     let value = ToManyValue(
       isNew: isInserted || context == nil || isTransient,
@@ -205,11 +205,11 @@ extension NSManagedObject {
   }
 
   /// Returns whether the store contains an object that was just added to, or removed from, a
-  /// relationship of this object; `nil` if neither side knows it.
+  /// relationship of this object; `nil` if it can't be determined from either side.
   ///
-  /// Where one side is a to-one, its snapshot decides: that side is what a save writes. The sides
-  /// of a many-to-many may have been read at different times: what this side records as a change is
-  /// one for the other side too, because only one of them writes the join rows.
+  /// If one side is a to-one, its snapshot decides: that side is what a save writes. The sides of a
+  /// many-to-many may have been read at different times: a change that this side records is also a
+  /// change for the other side, because only one of them writes the join rows.
   private func wasStored(
     _ object: NSManagedObject, in relationship: NSRelationshipDescription,
     _ inverse: NSRelationshipDescription, isAdded: Bool
@@ -266,7 +266,8 @@ extension NSManagedObject {
 
   /// Removes a destination on this side only.
   ///
-  /// - Parameter isStored: Whether the store contains the destination, if the other side knows.
+  /// - Parameter isStored: Whether the store contains the destination, if it's known from the other
+  ///   side.
   final func dropDestination(
     _ object: NSManagedObject, of relationship: NSRelationshipDescription, isStored: Bool? = nil
   ) {
@@ -283,11 +284,11 @@ extension NSManagedObject {
     }
   }
 
-  /// Returns the state of a to-many that is about to change.
+  /// Returns the state of a to-many that's about to change.
   ///
   /// An ordered one is read first, and so is a fault for a many-to-many relationship to which the
-  /// object was added before it's removed, or the other way round: only the store knows what
-  /// remains of both changes.
+  /// object was added before it's removed, or vice versa: only the store determines what remains of
+  /// both changes.
   final func changeable(
     _ relationship: NSRelationshipDescription, at position: PropertyPosition,
     adding new: NSManagedObject? = nil, removing old: NSManagedObject? = nil

@@ -92,7 +92,7 @@ extension NSManagedObject {
       message: "The value transformer of \(key) can't convert a \(type(of: value.value)) to data.")
   }
 
-  /// A migration saves and validates rows, which have no transient values.
+  /// Returns whether a transient property is validated; a migration saves rows, which have none.
   private func isToBeValidated(transient index: Int, _ hasOverrides: Bool) -> Bool {
     (hasOverrides || layout.rules.demands(.transient(index)))
       && context?.validatesOnSave != false

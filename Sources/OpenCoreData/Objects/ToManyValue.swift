@@ -45,8 +45,8 @@ final class ToManyValue {
     }
   }
 
-  /// Whether the store contained an object when the relationship was last read or saved; `nil`
-  /// until fired.
+  /// Returns whether the store contained an object when the relationship was last read or saved;
+  /// `nil` for a relationship fault.
   func isCommitted(_ object: NSManagedObject) -> Bool? {
     guard let committed else { return nil }
     return committed.contains(object.primaryKey)
@@ -248,7 +248,8 @@ final class ToManyValue {
     return added.isEmpty ? list ?? [] : (list ?? []).filter { !added.contains($0) }
   }
 
-  /// Keeps the list before a change after which it no longer follows from the present one.
+  /// Keeps a copy of the committed list before a change after which it can't be derived from the
+  /// current one.
   private func keepCommittedList() {
     if isOrdered, committedList == nil, list != nil { committedList = committedOrder }
   }

@@ -94,7 +94,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
       && composites.allSatisfy { $0.isOptional && !$0.hasRequiredElement }
   }
 
-  /// Whether there's a rule for the property at a position.
+  /// Returns whether there's a rule for the property at a position.
   func demands(_ position: PropertyPosition) -> Bool {
     switch position {
     case .slot(let index): slots[index] != nil

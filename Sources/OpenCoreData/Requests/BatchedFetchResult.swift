@@ -25,7 +25,7 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
   /// The number of objects in a batch, which is the request's `fetchBatchSize`.
   public var batchSize: Int { batches.batchSize }
 
-  /// The object at a position.
+  /// Returns the object at a position.
   ///
   /// If its batch can't be read, it's a fault, and reading that reports the error on stderr. It's a
   /// programmer error if the object has another type.

@@ -97,7 +97,7 @@ private struct AsynchronousEnding<T>: @unchecked Sendable {  // used only on the
 /// The SELECT of an asynchronous fetch: read on one thread, then transferred to the context's
 /// queue.
 final class BackgroundFetch: @unchecked Sendable {
-  // `rows` and `scope` are handed from one queue to the next; the rest is behind locks
+  // `rows` and `scope` are passed from one queue to the next; locks guard all other properties
   let plan: FetchPlan
   let store: RowStore
   /// Counts and reports for the context, whose own scope belongs to its queue.

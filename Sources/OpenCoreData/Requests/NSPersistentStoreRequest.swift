@@ -7,7 +7,8 @@ import ProfileEvents
 public enum NSPersistentStoreRequestType: UInt, Sendable {
   /// A fetch or a history request.
   case fetchRequestType = 1
-  /// A save: what a context's `save()` gives to an incremental store. A context executes none.
+  /// A save, which a context's `save()` passes to an incremental store. A context doesn't execute
+  /// it.
   case saveRequestType = 2
   /// A batch insertion.
   case batchInsertRequestType = 5

@@ -209,8 +209,8 @@ extension SQLiteStore {
 }
 
 extension RowSlot.Kind {
-  /// Whether an UPDATE can copy a column of this kind to one of another kind, whose format its
-  /// values then have.
+  /// Returns whether an UPDATE can copy a column of this kind to one of another kind, whose format
+  /// its values then have.
   ///
   /// Values in external storage can't be copied: two rows or columns would refer to one file.
   fileprivate func canBeCopied(to other: RowSlot.Kind) -> Bool {
@@ -222,7 +222,7 @@ extension RowSlot.Kind {
 }
 
 extension SelectQuery {
-  /// The text that selects only the keys.
+  /// The SQL that selects only the keys.
   var keysText: String {
     guard let list = sql.range(of: projection.selectList) else { return sql }
     return sql.replacingCharacters(in: list, with: "t0.Z_PK")

@@ -45,7 +45,7 @@ extension Array {
 /// A list that retains all objects.
 final class RetainedList: FetchedList {
   private var objects: [NSManagedObject]
-  /// Created at need, discarded by an edit.
+  /// The positions of the objects, created when they're needed and discarded by an edit.
   private var positions: [ObjectIdentifier: Int]?
 
   init(_ objects: [NSManagedObject]) {

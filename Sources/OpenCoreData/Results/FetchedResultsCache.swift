@@ -58,7 +58,7 @@ struct FetchedResultsCache {
     }
   }
 
-  /// Returns the file's contents; `nil` if there is none or the rows have changed.
+  /// Returns the file's contents; `nil` if there's none or the rows have changed.
   ///
   /// - Throws: 134060 if the file belongs to another request.
   func read() throws -> Content? {

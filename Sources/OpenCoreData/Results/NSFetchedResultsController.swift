@@ -91,7 +91,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     results.isFetched ? results.sections : nil
   }
 
-  /// Returns the object at an index path; it's a programmer error if there is none.
+  /// Returns the object at an index path; it's a programmer error if there's none.
   ///
   /// **Cost:** with a batch size, one SELECT if its batch isn't loaded.
   open func object(at indexPath: IndexPath) -> ResultType {
@@ -134,7 +134,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     FetchedResultsCache.delete(name)
   }
 
-  /// Returns the object ID at a position in the whole list, without loading its batch.
+  /// Returns the object ID at a position in the entire list, without loading its batch.
   ///
   /// It's a programmer error to pass a position outside of the list.
   package func objectID(at position: Int) -> NSManagedObjectID {
@@ -188,7 +188,7 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
   func controllerDidChangeContent(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
-  /// Called with the removed and inserted object IDs of the whole list; a move is both.
+  /// Called with the removed and inserted object IDs of the entire list; a move is both.
   ///
   /// Called before `controllerDidChangeContent`, and only if there are no sections.
   func controller(
@@ -270,7 +270,7 @@ public protocol NSFetchedResultsSectionInfo {
 }
 
 /// A section of a `FetchedResults`; after a change of the results, the present section with its
-/// name, which is empty if there is none.
+/// name, which is empty if there's none.
 struct FetchedSection: NSFetchedResultsSectionInfo {
   let name: String
   let indexTitle: String?

@@ -152,7 +152,7 @@ final class TransformedValue {
     return made
   }
 
-  /// The persisted value that this one replaced, if it is that of `row`.
+  /// Returns the persisted value that this one replaced, if it's that of `row`.
   func replacedValue(of row: Row) -> ReplacedValue? {
     guard let replaced, replaced.row.base == row.base else { return nil }
     return replaced

@@ -62,7 +62,7 @@ struct KeyTable<Value>: ~Copyable {
     entries.deallocate()
   }
 
-  /// Returns the address of a key's value, valid until the table changes; `nil` if there is none.
+  /// Returns the address of a key's value, valid until the table changes; `nil` if there's none.
   func find(_ key: Int64) -> UnsafeMutablePointer<Value>? {
     var index = home(key)
     while true {

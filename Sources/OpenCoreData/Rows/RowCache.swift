@@ -32,7 +32,7 @@ struct RowCache: ~Copyable {
     }
   }
 
-  /// Returns the row of a key, retained for the caller; `nil` if there is none or it's older than
+  /// Returns the row of a key, retained for the caller; `nil` if there's none or it's older than
   /// `oldest` (seconds since 2001).
   func row(rootIndex: Int, key: Int64, notBefore oldest: Double) -> Row? {
     guard let entry = tables[rootIndex].find(key), let row = entry.pointee.row,
@@ -42,7 +42,7 @@ struct RowCache: ~Copyable {
     return row
   }
 
-  /// Returns the row of a key, not retained; `nil` if there is none from before that commit.
+  /// Returns the row of a key, not retained; `nil` if there's none from before that commit.
   func row(rootIndex: Int, key: Int64, before commit: UInt64) -> Row? {
     guard let entry = tables[rootIndex].find(key), entry.pointee.commit < commit else { return nil }
     return entry.pointee.row

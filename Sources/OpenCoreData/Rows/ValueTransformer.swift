@@ -24,12 +24,12 @@ open class ValueTransformer: NSObject, RegisteredByName {
     true
   }
 
-  /// Returns the transformed value; `nil` if there is none.
+  /// Returns the transformed value; `nil` if there's none.
   open func transformedValue(_ value: Any?) -> Any? {
     value
   }
 
-  /// Returns the original value; `nil` if there is none.
+  /// Returns the original value; `nil` if there's none.
   open func reverseTransformedValue(_ value: Any?) -> Any? {
     value
   }
@@ -72,7 +72,7 @@ open class ValueTransformer: NSObject, RegisteredByName {
 public protocol RegisteredByName {}
 
 extension RegisteredByName where Self: ValueTransformer {
-  /// Returns the transformer registered under a name; `nil` if there is none, or one of another
+  /// Returns the transformer registered under a name; `nil` if there's none, or one of another
   /// class.
   public init?(forName name: NSValueTransformerName) {
     guard let found = ValueTransformer.registered(name) as? Self else { return nil }

@@ -102,7 +102,7 @@ extension PredicateTranslation {
     return .computed(hasValueOfNothing ? present(value, path) : value, type)
   }
 
-  /// Returns the total of integers as an integer, or as a real number if it's beyond their range.
+  /// Returns the total of integers as an integer, or as a real number if it exceeds their range.
   static func whole(_ total: SQLFragment) -> SQLFragment {
     "\(raw: ValueFunction.truncate.rawValue)(\(total))"
   }
@@ -179,8 +179,8 @@ extension PredicateTranslation {
 
   /// Returns the sum of several values.
   ///
-  /// An addition keeps integers, unlike `total`, and is real beyond their range, unlike `SUM`,
-  /// which is an error there.
+  /// An addition keeps integers, unlike `total`, and returns a real number if the sum exceeds their
+  /// range, for which `SUM` is an error.
   private static func sum(_ values: [SQLFragment]) -> SQLFragment {
     values.isEmpty ? "0" : "(\(.joined(values.map { "IFNULL(\($0), 0)" }, by: " + ")))"
   }

@@ -171,7 +171,7 @@ extension PredicateTranslation {
     return .sql("\(count) > \(bind: .integer(0))")
   }
 
-  /// Returns the condition that every element of a to-many satisfies a test: there is none for
+  /// Returns the condition that every element of a to-many satisfies a test: there's none for
   /// which it isn't true.
   private func every(
     of path: ToManyPath, at site: Site, _ test: @escaping ElementTest
@@ -384,7 +384,7 @@ struct TextPrefix {
   /// Returns the lowest string that is greater than all strings with a prefix, in the order of
   /// UTF-8's bytes, which is that of the scalars.
   ///
-  /// `nil` if there is none.
+  /// `nil` if there's none.
   static func end(_ prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {

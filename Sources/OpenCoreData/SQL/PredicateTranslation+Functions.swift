@@ -71,7 +71,7 @@ extension PredicateTranslation {
       "(\(left) \(raw: sign) \(right))", Self.type(of: function, leftType, rightType))
   }
 
-  /// Returns whether an integer can't be beyond the range of integers, like the real result of an
+  /// Returns whether an integer can't exceed the range of integers, like the real result of an
   /// addition that overflows, which SQLite's operators for integers clamp.
   private static func isInRange(_ expression: NSExpression) -> Bool {
     if expression.isIndependentOfObject { return true }

@@ -47,12 +47,12 @@ final class PredicateTranslation {
     root.begin(at: TranslationPosition(entity: entity, alias: Projection.alias))
   }
 
-  /// The position of a piece in the statement.
+  /// The position of a fragment in the statement.
   struct Site {
     /// The visible scopes, the innermost last.
     var scopes: [TranslationScope]
 
-    /// Whether the whole condition of the innermost scope is false if this piece isn't true.
+    /// Whether the entire condition of the innermost scope is false if this fragment isn't true.
     var isRequired: Bool
 
     var scope: TranslationScope { scopes[scopes.count - 1] }
@@ -133,7 +133,8 @@ final class TranslationScope {
     let alias: String
     let text: String
     let parent: String
-    /// Whether rows without a partner may be removed: the whole condition would be false for them.
+    /// Whether rows without a partner can be removed, because the entire condition would be false
+    /// for them.
     var isInner: Bool
   }
 
@@ -205,7 +206,7 @@ final class TranslationScope {
     if isRequired { require(alias) }
   }
 
-  /// Makes a join and those it depends on inner joins.
+  /// Changes a join, and those that it depends on, to inner joins.
   private func require(_ alias: String) {
     guard let index = joins.firstIndex(where: { $0.alias == alias }), !joins[index].isInner
     else { return }

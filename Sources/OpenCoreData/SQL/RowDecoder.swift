@@ -77,7 +77,7 @@ private final class DecodingPlan {
   private struct Step {
     let slot: RowSlot
     let column: Int32
-    /// The column of the destination's entity ID; negative if there is none.
+    /// The column of the destination's entity ID; negative if there's none.
     let entityColumn: Int32
   }
 

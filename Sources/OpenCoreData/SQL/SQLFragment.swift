@@ -1,10 +1,10 @@
 import ManagedModel
 import SQLiteDriver
 
-/// A piece of SQL and its bound values, in order.
+/// A fragment of SQL and its bound values, in order.
 ///
 /// Written as a string literal: `"\(left) = \(bind: value)"`. Fragments include their values, so
-/// that text and values always match.
+/// that SQL and values always match.
 struct SQLFragment: Sendable {
   var sql: String
   var binds: [SQLBind]
@@ -200,7 +200,7 @@ enum SQLOperand {
   }
 }
 
-/// A key path up to its first to-many relationship, and the rest.
+/// A key path up to its first to-many relationship, and the remaining keys.
 struct ToManyPath {
   let scope: TranslationScope
   let source: TranslationPosition
@@ -216,8 +216,8 @@ struct ToManyPath {
 
 /// The value of one `?`.
 ///
-/// It's known when the text is created, or taken from a constant of the predicate, so that
-/// predicates of one shape share a text.
+/// It's known when the SQL is created, or taken from a constant of the predicate, so that
+/// predicates of one shape share the SQL.
 enum SQLBind: Sendable {
   case value(SQLiteValue)
   case constant(ConstantOrigin, BindForm)

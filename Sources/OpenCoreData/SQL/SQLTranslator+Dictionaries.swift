@@ -106,7 +106,7 @@ extension SQLTranslator {
     return .joined(groups, by: ", ")
   }
 
-  /// Makes the computed columns available to having predicates and orders.
+  /// Records the types of the computed columns, for having predicates and orders.
   private func name(
     _ plan: DictionaryPlan, _ texts: [PredicateTranslation.ColumnText],
     in translation: PredicateTranslation

@@ -246,7 +246,7 @@ struct Projection: Sendable {
   /// Empty if only identifiers are selected.
   func slotColumns(forEntityNumber number: Int) -> [Int32] { slots[number] ?? [] }
 
-  /// Returns the result column with the destination's entity ID for each slot; -1 if there is none.
+  /// Returns the result column with the destination's entity ID for each slot; -1 if there's none.
   func entityColumns(forEntityNumber number: Int) -> [Int32] { entities[number] ?? [] }
 }
 

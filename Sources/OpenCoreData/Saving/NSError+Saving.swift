@@ -70,7 +70,7 @@ extension CocoaError {
   public var validationObject: Any? { userInfo[NSValidationObjectErrorKey] }
   /// The name of the property that failed validation; `nil` for other errors.
   public var validationKey: String? { userInfo[NSValidationKeyErrorKey] as? String }
-  /// The value that failed validation; `nil` if there is none.
+  /// The value that failed validation; `nil` if there's none.
   public var validationValue: Any? { userInfo[NSValidationValueErrorKey] }
   /// The predicate that a value didn't satisfy; `nil` for other errors.
   public var validationPredicate: NSPredicate? {

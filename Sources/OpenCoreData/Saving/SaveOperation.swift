@@ -176,7 +176,7 @@ struct SaveOperation {
     try context.saveMetadata()
   }
 
-  /// The order of stores in a save: each is written before the previous one commits.
+  /// Returns the rank of a store in a save: each store is written before the previous one commits.
   private static func rank(_ store: RowStore) -> Int {
     if store is any CustomStore { return 2 }
     return store is MemoryStore ? 0 : 1

@@ -18,7 +18,7 @@ struct ClaimedNames {
 
   /// Claims and returns a name for which other names are unused, or the first such numbered one.
   ///
-  /// - Parameter others: Returns the names that a name leads to.
+  /// - Parameter others: Returns the names that depend on a name.
   mutating func take(_ name: String, _ others: (String) -> [String]) -> String {
     let free = SQLNames.free(name) { others($0).contains { taken.contains(SQLNames.folded($0)) } }
     taken.formUnion(others(free).map(SQLNames.folded))

@@ -15,7 +15,8 @@ struct InferredModel {
   private var entities: [Int: NSEntityDescription] = [:]
   private var roots: [(entity: NSEntityDescription, table: FileSchema.Table)] = []
   private var properties: [ObjectIdentifier: [String: NSPropertyDescription]] = [:]
-  /// Whether the limits on reading values were reached; further properties stay guesses.
+  /// Whether the limits on reading values were reached; the types of further properties are
+  /// guesses.
   private var isSpent = false
 
   /// Reads the schema.

@@ -11,7 +11,7 @@ extension StoreMetadata {
   ///   - model: The model to open the store with.
   ///   - configuration: The configuration of the model; `nil` for all entities.
   ///   - url: The store's file, for the error.
-  ///   - storedModel: Reads the model in the store; `nil` if there is none. A store with Core
+  ///   - storedModel: Reads the model in the store; `nil` if there's none. A store with Core
   ///     Data's hashes is then compatible if its columns are.
   /// - Throws: 134100 with the entities that differ; the errors of reading the model.
   func check(

@@ -80,7 +80,7 @@ package struct StoreAnatomy: Sendable {
 }
 
 extension ModelArchive {
-  /// Returns the model in a store's `Z_MODELCACHE`; `nil` if there is none.
+  /// Returns the model in a store's `Z_MODELCACHE`; `nil` if there's none.
   static func readModel(
     on connection: Connection, loggingTo logger: StoreOpeningLogger? = nil
   ) throws -> NSManagedObjectModel? {

@@ -112,7 +112,7 @@ extension NSPersistentStoreCoordinator {
   /// Returns the model that a store was created with: the one in a SQLite store, or else one in the
   /// bundles or of a stage.
   ///
-  /// - Throws: 134130 if there is none.
+  /// - Throws: 134130 if there's none.
   private func sourceModel(
     of store: MigratingStore, _ stages: NSStagedMigrationManager? = nil
   ) throws -> NSManagedObjectModel {

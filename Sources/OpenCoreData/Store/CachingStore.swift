@@ -8,8 +8,8 @@ import Synchronization
 /// `withShared` guards the shared state. The subclass stores the rows: see `StoreBackend`.
 open class CachingStore: NSPersistentStore, @unchecked Sendable {
   final let layouts: StoreLayouts
-  /// Whether rows are read one by one, and the store learns which objects contexts have registered:
-  /// `NSIncrementalStore`.
+  /// Whether rows are read individually, and the store is notified of the objects that contexts
+  /// have registered: `NSIncrementalStore`.
   final let isIncremental: Bool
   /// The store's index in its coordinator, from 0; reusable after the store is removed.
   final var storeIndex: Int { layouts.storeIndex }
@@ -29,7 +29,7 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
     /// The query generations, the newest last.
     var generations: [WeakGeneration] = []
 
-    /// Returns the `Z_OPT` of a cached row; `nil` if there is none.
+    /// Returns the `Z_OPT` of a cached row; `nil` if there's none.
     func rowVersion(rootIndex: Int, key: Int64) -> Int64? {
       rows.peek(rootIndex: rootIndex, key: key) { $0.version }
     }

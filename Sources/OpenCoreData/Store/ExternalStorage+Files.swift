@@ -106,8 +106,8 @@ extension ExternalStorage {
 
   /// Removes the files with names of `fileNames()`.
   ///
-  /// - Parameter isLasting: Whether no power loss brings them back, so that nothing else needs to
-  ///   know that they were to be removed.
+  /// - Parameter isLasting: Whether the removal survives a power loss, so that no other record of
+  ///   it is needed.
   /// - Returns: Whether none of them exists any longer.
   @discardableResult
   func remove(named names: Set<String>, isLasting: Bool = true) -> Bool {

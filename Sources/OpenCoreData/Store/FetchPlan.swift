@@ -46,7 +46,7 @@ struct FetchPlan {
     return plan
   }
 
-  /// Leaves rows and prefetches to an incremental store, which returns objects or object IDs.
+  /// Delegates rows and prefetches to an incremental store, which returns objects or object IDs.
   private mutating func delegate() {
     guard delegated == nil else { return }
     delegated = DelegatedFetch(

@@ -136,7 +136,7 @@ extension SQLiteStore {
     return found
   }
 
-  /// Returns the number of the last history transaction; `nil` if there is none.
+  /// Returns the number of the last history transaction; `nil` if there's none.
   func lastTransaction(on connection: Connection) throws -> Int64? {
     guard try historyTables(on: connection) != nil else { return nil }
     let rows = try connection.values(

@@ -46,9 +46,9 @@ struct InterruptedMigrationFiles {
     try FileDescriptors.syncNames(in: folder)
   }
 
-  /// Ends an operation that has removed its remains.
+  /// Ends an operation that has removed its files.
   ///
-  /// - Returns: Whether no list is left.
+  /// - Returns: Whether there's no list anymore.
   @discardableResult
   func finish() -> Bool {
     !exist || unlink("\(folder)/\(list)") == 0
@@ -113,7 +113,7 @@ struct InterruptedMigrationFiles {
     return (try? removeTemporaryStores(in: directory, among: names)) ?? false
   }
 
-  /// Notes that there's a temporary store, unless a list of external data files does that.
+  /// Records that there's a temporary store, unless a list of external data files does.
   func note() {
     if !exist { try? record([]) }
   }

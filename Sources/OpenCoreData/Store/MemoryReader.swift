@@ -143,7 +143,7 @@ extension MemoryReader {
     }
   }
 
-  /// Returns the last property of a path, up to an attribute; `nil` if there is none.
+  /// Returns the last property of a path, up to an attribute; `nil` if there's none.
   @discardableResult
   private func check(
     _ path: PredicateKeyPath, _ start: NSEntityDescription
@@ -181,8 +181,8 @@ extension MemoryReader {
 }
 
 extension NSCompositeAttributeDescription {
-  /// Returns whether a path that begins with the attribute's name leads to one of its elements, or
-  /// past one.
+  /// Returns whether a path that begins with the attribute's name refers to one of its elements, or
+  /// continues past one.
   fileprivate func hasElement(_ path: String) -> Bool {
     path == name
       || leaves.contains { leaf in

@@ -5,9 +5,9 @@ import Synchronization
 /// A store in the memory of the process, discarded with its coordinator.
 ///
 /// Predicates and sort descriptors are evaluated for the rows, so a fetch supports everything that
-/// can be evaluated in memory; no statements. Also the base of stores that are read and written as
-/// a whole: XML and binary stores, and a program's `NSAtomicStore`. Apple counterpart: the store of
-/// type `NSInMemoryStoreType`.
+/// can be evaluated in memory; it runs no statements. This is also the base class of stores whose
+/// data is read and written as a whole: XML and binary stores, and a program's `NSAtomicStore`.
+/// Apple counterpart: the store of type `NSInMemoryStoreType`.
 open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   // `contents` is guarded by its lock
   final let contents: Mutex<Contents>
@@ -109,7 +109,7 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  /// No statements: a counter for each root entity.
+  /// Reserves keys with a counter for each root entity, without statements.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     contents.withLock { contents in
       for object in objects {
@@ -118,20 +118,20 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  /// No statements: the new tables replace the old ones at once, after the document of an XML or
-  /// binary store was written.
+  /// Writes a save without statements: the new tables replace the old ones at once, after the
+  /// document of an XML or binary store was written.
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
     try writeToDocument(plan, beforeCommit: beforeCommit)
   }
 
-  /// In-memory stores have no external data files.
+  /// Throws an error: in-memory stores have no external data files.
   func externalData(_ file: ExternalFile) throws -> Data {
     throw NSError.store("The store has no external data file '\(file.name)'.")
   }
 
-  /// Writes the whole document of an XML or binary store.
+  /// Writes the complete document of an XML or binary store.
   func saveMetadata() throws {
     guard let document, hasUnsavedMetadata else {
       hasUnsavedMetadata = false

@@ -91,7 +91,7 @@ final class ObjectReferences: @unchecked Sendable {  // `table` is used under `l
 
   // MARK: Reference objects
 
-  /// Remembers the entity of an object that isn't of the root entity.
+  /// Records the entity of an object that isn't of the root entity.
   private func remember(_ layout: EntityLayout, _ key: Int64) {
     guard layout.entity.superentity != nil else { return }
     lock.withLock {

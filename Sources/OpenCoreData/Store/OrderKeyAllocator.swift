@@ -1,8 +1,8 @@
 /// The order keys in `Z_FOK_` columns of an ordered relationship's destinations.
 ///
-/// The first is 2048, each further one 1024 more, so that there is room in between: an object
-/// inserted between two gets the middle, one inserted at the start half of the first. If no integer
-/// is left, all are renumbered.
+/// The first is 2048, and each subsequent one is 1024 greater, so that objects can be inserted in
+/// between: an object inserted between two gets the middle, one inserted at the start half of the
+/// first. If no integer is left, all are renumbered.
 enum OrderKeyAllocator {
   private static let first: Int64 = 2048
   private static let step: Int64 = 1024

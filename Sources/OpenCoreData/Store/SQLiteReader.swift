@@ -349,7 +349,8 @@ private struct EncodedColumn {
   private let layout: EntityLayout
   private let slot: RowSlot
 
-  /// `nil` for any other expression than the key path of such an attribute.
+  /// Creates the column for the key path of such an attribute, or returns `nil` for any other
+  /// expression.
   init?(_ expression: NSExpression, _ entity: NSEntityDescription) {
     guard case .keyPath(let path) = expression.node, path.keys.count == path.components.count else {
       return nil

@@ -41,7 +41,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Reported values (`entity`, `binds`) are only created if there's an observer.
+  /// Runs a query.
+  ///
+  /// Reported values (`entity`, `binds`) are created only if there's an observer.
   @inline(__always)
   private func run(
     _ query: SelectQuery, on connection: Connection, in scope: ProfileScope,
@@ -181,8 +183,8 @@ extension SelectQuery {
 /// The statements that read the faults of each entity: a SELECT, and a decoder with its own
 /// buffers.
 ///
-/// Created at first need. Checked out from the store by one reader, because a decoder serves one
-/// thread.
+/// They're created when they're first needed, and checked out from the store by one reader, because
+/// a decoder serves one thread.
 final class FaultPlans: @unchecked Sendable {  // one reader has it at a time
   /// By layout index.
   private var plans: [Int: FaultPlan] = [:]
@@ -209,7 +211,7 @@ final class FaultPlan {
   }
 }
 
-/// The texts of a store's INSERTs, UPDATEs, and DELETEs, created once for each statement.
+/// The SQL of a store's INSERTs, UPDATEs, and DELETEs, created once for each statement.
 ///
 /// Used only inside of `ConnectionPool.withWriter`, which admits one thread at a time.
 final class WriteStatements: @unchecked Sendable {  // used by whoever has the writer

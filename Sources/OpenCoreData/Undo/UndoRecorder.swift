@@ -143,7 +143,7 @@ final class ObjectSnapshot {
 
   /// Restores the object's attributes and to-ones; those equal to its current row aren't changes.
   ///
-  /// An object whose row no longer exists keeps its values: there is nothing to save.
+  /// An object whose row no longer exists keeps its values: there's nothing to save.
   func restore() {
     object.willAccess()
     guard !object.state.contains(.inaccessible) else { return }

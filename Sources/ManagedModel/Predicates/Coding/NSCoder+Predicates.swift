@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Methods to read untrusted archives: missing values are `nil`, and the depth of trees is limited.
+/// Reads untrusted archives: missing values are `nil`, and the depth of trees is limited.
 extension NSCoder {
   @TaskLocal private static var depth = 0
 
-  /// Reads one level of a tree; `nil` below the height that a parsed tree may have.
+  /// Reads one level of a tree, or returns `nil` below the maximum depth of a parsed tree.
   func descending<Result>(_ body: () -> Result?) -> Result? {
     guard Self.depth < ModelLimits.predicateDepth else { return nil }
     return Self.$depth.withValue(Self.depth + 1, operation: body)
@@ -47,7 +47,7 @@ extension NSCoder {
     return list?.map { $0 } as? [NSPredicate]
   }
 
-  /// A constant of Foundation's own classes.
+  /// Returns a constant whose class is one of Foundation's.
   func archivedValue(_ key: String) -> Any? {
     guard containsValue(forKey: key) else { return nil }
     let classes: [AnyClass] = [
@@ -58,8 +58,8 @@ extension NSCoder {
   }
 }
 
-/// The keys of archived predicates, expressions and sort descriptors: Apple's, where they are
-/// known.
+/// The keys of archived predicates, expressions, and sort descriptors, which are Core Data's if
+/// they're known.
 enum PredicateArchiveKey {
   static let left = "NSLeftExpression"
   static let right = "NSRightExpression"
@@ -89,9 +89,11 @@ enum PredicateArchiveKey {
 extension PredicateValue {
   private typealias Key = PredicateArchiveKey
 
-  /// Writes a constant: an object of Foundation's, a number with its class, a list of constants.
+  /// Encodes a constant: an object of Foundation's, a number with its class, or a list of
+  /// constants.
   ///
-  /// Decimals are texts: Foundation's archiver on Linux does not survive an `NSDecimalNumber`.
+  /// Decimals are encoded as strings: Foundation's archiver on Linux crashes for an
+  /// `NSDecimalNumber`.
   func encode(with coder: NSCoder) {
     switch self {
     case .null: break
@@ -133,7 +135,7 @@ extension PredicateValue {
     coder.encode(NSString(string: className), forKey: Key.constantClass)
   }
 
-  /// Reads a constant; `nil` if it's missing or its class isn't one of Foundation's.
+  /// Decodes a constant, or returns `nil` if it's missing or its class isn't one of Foundation's.
   init(coder: NSCoder) {
     let elements = (coder.archivedExpressions(Key.collection) ?? []).map { element in
       if case .constant(let value) = element.node { value } else { PredicateValue.null }
@@ -161,7 +163,7 @@ extension PredicateValue {
 extension NSExpression.Node {
   private typealias Key = PredicateArchiveKey
 
-  /// Writes the node.
+  /// Encodes the node.
   ///
   /// Traps for blocks and for constants that can't be archived.
   func encode(with coder: NSCoder, type: NSExpression.ExpressionType) {
@@ -214,7 +216,7 @@ extension NSExpression.Node {
     coder.encode(NSArray(array: arguments), forKey: Key.arguments)
   }
 
-  /// Reads a node; `nil` if the archive has none of a known type.
+  /// Decodes a node, or returns `nil` if the archive has none of a known type.
   init?(coder: NSCoder) {
     let type = coder.archivedInteger(Key.expressionType)
     switch UInt(exactly: type).flatMap(NSExpression.ExpressionType.init) {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The built-in functions of expressions.
+/// Evaluates the built-in functions of expressions.
 package enum FunctionEvaluator {
-  /// The value of a function for its arguments.
+  /// Returns the value of a function for its arguments.
   package static func value(
     of function: PredicateFunction, _ arguments: [PredicateValue]
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -44,7 +44,8 @@ package enum FunctionEvaluator {
     case .ceiling: return rounded(value, number.rounded(.up))
     case .truncate: return rounded(value, number.rounded(.towardZero))
     case .absolute:
-      // A decimal 3 stays one, and 3.0 stays real: they divide otherwise than an integer.
+      // A decimal 3 stays a decimal, and 3.0 a double, because their division differs from that of
+      // integers.
       if case .decimal(let decimal) = value { return .decimal(abs(decimal)) }
       if case .double = value { return .real(abs(number)) }
       if let integer = value.exactInteger, integer != .min { return .integer(abs(integer)) }
@@ -57,13 +58,13 @@ package enum FunctionEvaluator {
     }
   }
 
-  /// Integers are returned as such; they are their own floor.
+  /// Returns a rounded number: `value` if it's an integer, or `result` otherwise.
   private static func rounded(_ value: PredicateValue, _ result: Double) -> PredicateValue {
     if let integer = value.exactInteger { return .integer(integer) }
     return Int64(exactly: result).map(PredicateValue.integer) ?? .real(result)
   }
 
-  // MARK: Texts
+  // MARK: Strings
 
   private static func text(
     _ function: PredicateFunction, _ value: PredicateValue
@@ -82,7 +83,7 @@ package enum FunctionEvaluator {
     }
   }
 
-  /// The value as another type; `nil`, as in SQL, for a value that can't be of that type.
+  /// Returns the value as another type, or `nil`, as in SQL, if it can't be converted to that type.
   private static func cast(
     _ value: PredicateValue, _ type: PredicateValue
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -94,7 +95,7 @@ package enum FunctionEvaluator {
 
   // MARK: Locations
 
-  /// The way along a great circle of the earth, in metres.
+  /// Returns the great-circle distance between two locations on earth, in meters.
   private static func distance(
     _ first: PredicateValue, _ second: PredicateValue
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -108,8 +109,8 @@ package enum FunctionEvaluator {
     return .double(2 * 6_371_008.8 * asin(Swift.min(1, part.squareRoot())))
   }
 
-  /// Returns latitude and longitude in radians from an object with these keys, or from an array of
-  /// two.
+  /// Returns the latitude and longitude in radians of an object with these keys, or of an array of
+  /// two numbers.
   private static func position(
     _ value: PredicateValue
   ) throws(PredicateEvaluationError) -> (latitude: Double, longitude: Double) {
@@ -133,7 +134,7 @@ package enum FunctionEvaluator {
 
   // MARK: Many values
 
-  /// One collection, or several values.
+  /// Returns an aggregate of one collection, or of several values.
   private static func aggregate(
     _ function: PredicateFunction, _ arguments: [PredicateValue]
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -143,7 +144,7 @@ package enum FunctionEvaluator {
       if case .collection(let collection) = arguments[0] { values = collection.elements }
     }
     if function == .count { return .integer(Int64(values.count)) }
-    // A store saves what isn't a number as NULL.
+    // A store saves NaN as NULL.
     let found = values.filter { !$0.isNull && !$0.isNotANumber }
     switch function {
     case .min: return try extreme(found, .orderedAscending, "min:")
@@ -184,7 +185,7 @@ package enum FunctionEvaluator {
     return sum
   }
 
-  /// Decimals stay exact; all other numbers are averaged as `Double`.
+  /// Returns the average, which is exact for decimals; all other numbers are averaged as `Double`.
   private static func average(
     _ values: [PredicateValue]
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -206,7 +207,7 @@ package enum FunctionEvaluator {
     return best
   }
 
-  /// The values that occur most often, in the order of their first occurrence.
+  /// Returns the most frequent values, in the order of their first occurrence.
   private static func mode(_ values: [PredicateValue]) -> PredicateValue {
     var counts: [PredicateValue: Int] = [:]
     for value in values { counts[value, default: 0] += 1 }

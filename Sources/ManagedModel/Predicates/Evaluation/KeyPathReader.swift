@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads key paths from objects, dictionaries, collections and Swift values.
+/// Reads key paths from objects, dictionaries, collections, and Swift values.
 enum KeyPathReader {
   /// Returns the value of the path.
   ///
@@ -13,9 +13,9 @@ enum KeyPathReader {
     PredicateValue(try read(path.components[...], from: object))
   }
 
-  /// The value at the end of a path from a record.
+  /// Returns the value of a path that begins at a record.
   ///
-  /// Relationships to one are followed from record to record, without a look at types.
+  /// To-one relationships are followed from record to record, without casts.
   static func value(
     of path: PredicateKeyPath, from record: any PredicateRecord
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -39,7 +39,7 @@ enum KeyPathReader {
     return PredicateValue(try read(rest, from: record))
   }
 
-  /// Returns the value of the path for Apple's API, which returns values unchanged.
+  /// Returns the value of the path for the public API, which returns values unchanged.
   static func plainValue(
     of path: PredicateKeyPath, from object: Any?
   ) throws(PredicateEvaluationError) -> Any? {
@@ -98,7 +98,7 @@ enum KeyPathReader {
     return try read(components.dropFirst(keys.count), from: mapped.carried)
   }
 
-  /// The value that each element has for a path, nils included.
+  /// Returns the value that each element has for a path, including `nil`.
   private static func values(
     _ components: ArraySlice<PredicateKeyPath.Component>, of collection: PredicateCollection
   ) throws(PredicateEvaluationError) -> [PredicateValue] {
@@ -132,7 +132,7 @@ enum KeyPathReader {
     case .count: return values.count
     case .sum: return try FunctionEvaluator.value(of: .sum, [list(values)]).original
     case .average:
-      // A nil counts as zero here, as Apple documents it; SQL's AVG passes over NULL.
+      // A `nil` counts as zero here, as Apple documents it; SQL's AVG ignores NULL.
       if all.isEmpty { return 0 }
       let zeros = all.map { $0.isNull ? .integer(0) : $0 }
       return try FunctionEvaluator.value(of: .average, [list(zeros)]).original
@@ -163,8 +163,8 @@ enum KeyPathReader {
     }
   }
 
-  /// A key of a value that does not read keys itself: an entry of an `NSDictionary`, a property
-  /// that Foundation's own class would have, a stored property.
+  /// Returns the value of a key for an object that isn't `KeyValueReadable`: an entry of an
+  /// `NSDictionary`, a property of Foundation's class for the value, or a stored property.
   private static func property(
     _ key: String, of object: Any
   ) throws(PredicateEvaluationError) -> Any? {

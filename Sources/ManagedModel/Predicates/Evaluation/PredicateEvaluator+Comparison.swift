@@ -4,7 +4,7 @@ extension PredicateEvaluator {
   mutating func evaluate(
     _ comparison: NSComparisonPredicate
   ) throws(PredicateEvaluationError) -> Bool {
-    // What isn't a number is compared as nil, as in a store.
+    // NaN is compared as `nil`, as in a store.
     let left = try value(of: comparison.leftExpression).nilIfNotANumber
     if comparison.comparisonPredicateModifier == .direct, comparison.rightExpression.isConstant {
       return try isTrue(comparison, left, comparison.rightExpression.constant.nilIfNotANumber)
@@ -49,7 +49,7 @@ extension PredicateEvaluator {
     return .collection(PredicateCollection(flattened(collection.elements), isOrdered: false))
   }
 
-  /// Whether the comparison is true of two values.
+  /// Returns whether the comparison is true for two values.
   ///
   /// For a record, values of different kinds are converted as in SQL.
   @inline(__always)
@@ -139,7 +139,8 @@ extension PredicateEvaluator {
     return try isOrdered(.lessThanOrEqualTo, value, upper, options)
   }
 
-  /// IN and CONTAINS: an element of a collection, a part of a string.
+  /// Returns the result of `IN` and `CONTAINS`: whether a collection contains an element, or a
+  /// string a substring.
   private static func isContained(
     _ element: PredicateValue, in container: PredicateValue,
     _ options: NSComparisonPredicate.Options, sign: String
@@ -186,8 +187,8 @@ extension PredicateEvaluator {
 // Comparisons of a record's values with values of another kind: a string with a number, a date with
 // seconds. As in SQL, the type of the column determines the conversion.
 extension PredicateEvaluator {
-  /// Whether two values, or a value and an element of a list, have kinds that must be converted
-  /// before they're compared.
+  /// Returns whether two values, or a value and an element of a list, have kinds that must be
+  /// converted before they're compared.
   @inline(__always)
   static func differInKind(_ left: PredicateValue, _ right: PredicateValue) -> Bool {
     switch (left, right) {
@@ -198,7 +199,7 @@ extension PredicateEvaluator {
     }
   }
 
-  /// Whether a comparison is true of two values of different kinds.
+  /// Returns whether a comparison is true for two values of different kinds.
   @inline(never)
   static func holdsAsStored(
     _ comparison: NSComparisonPredicate, _ left: PredicateValue, _ right: PredicateValue
@@ -253,7 +254,8 @@ extension PredicateEvaluator {
 
     var reversed: Sides { Sides(other, value, options) }
 
-    /// Values of different kinds that have no common one are unequal.
+    /// Returns whether two values are equal; values of kinds that can't be converted to each other
+    /// aren't.
     func equal(
       _ left: PredicateValue, _ right: PredicateValue, position: Int? = nil
     ) throws(PredicateEvaluationError) -> Bool {
@@ -281,7 +283,7 @@ extension PredicateEvaluator {
       return false
     }
 
-    /// Returns both values in comparable form; `nil` if there's no such form.
+    /// Returns both values in comparable form, or `nil` if there's no such form.
     ///
     /// - Parameter position: The index of the second value in a literal list.
     private func fitted(

@@ -5,12 +5,12 @@ internal import Foundation
 /// `nil` equals `nil` and differs from everything else; nothing is less or greater than `nil`;
 /// strings don't match `nil`. SQL differs for `!=`, which is never true for a NULL column.
 package struct PredicateEvaluator {
-  /// What the predicate is evaluated for, unless that came as a record.
+  /// The value that the predicate is evaluated for, unless it's passed as a record.
   private let value: Any?
   /// The root object, cast once for all keys.
   ///
-  /// `value` or the caller retains it: reference counting would be a tenth of a short predicate's
-  /// cost.
+  /// `value` or the caller retains it: reference counting would take a tenth of the time of a short
+  /// predicate.
   private unowned(unsafe) let record: (any PredicateRecord)?
   /// The caller's variables with the current elements of subqueries, for block predicates.
   private var bindings: [String: Any]?
@@ -44,7 +44,8 @@ package struct PredicateEvaluator {
     _ predicate: NSPredicate
   ) throws(PredicateEvaluationError) -> Bool {
     switch predicate.kind {
-    // The kind guarantees the class. A dynamic cast would be most of a short comparison's cost.
+    // The kind guarantees the class. A dynamic cast would take most of the time of a short
+    // comparison.
     case .comparison:
       return try evaluate(unsafeDowncast(predicate, to: NSComparisonPredicate.self))
     case .compound: return try evaluate(unsafeDowncast(predicate, to: NSCompoundPredicate.self))
@@ -68,9 +69,9 @@ package struct PredicateEvaluator {
     }
   }
 
-  /// The value of an expression.
+  /// Returns the value of an expression.
   ///
-  /// Nearly all are a key of the record or a constant; the others are a call away.
+  /// Most expressions are a key of the record or a constant; only others require a call.
   @inline(__always)
   package mutating func value(
     of expression: NSExpression
@@ -133,7 +134,7 @@ package struct PredicateEvaluator {
     }
   }
 
-  /// The value of a variable, as Apple's API hands values out.
+  /// Returns the value of a variable in the form in which the public API returns values.
   func boxed(variable name: String) -> Any? {
     variables?[name]?.boxed
   }
@@ -163,7 +164,7 @@ package struct PredicateEvaluator {
   ) throws(PredicateEvaluationError) -> [PredicateValue] {
     var values: [PredicateValue] = []
     values.reserveCapacity(expressions.count)
-    // What isn't a number is nil, as in a store.
+    // NaN is `nil`, as in a store.
     for expression in expressions { values.append(try value(of: expression).nilIfNotANumber) }
     return values
   }
@@ -232,7 +233,7 @@ package struct PredicateEvaluator {
     return .collection(PredicateCollection(elements, isOrdered: false))
   }
 
-  /// An element by its number, a dictionary's entry by its key.
+  /// Returns an element by its index, or a dictionary's entry by its key.
   private mutating func element(
     _ index: NSExpression.Index, of operand: NSExpression
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -266,21 +267,21 @@ package struct PredicateEvaluator {
   }
 }
 
-/// The reason that a predicate can't be evaluated for an object.
+/// The reason why a predicate can't be evaluated for an object.
 ///
 /// Foundation raises an exception instead.
 package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownKey(String, type: String)
   case unboundVariable(String)
   case missingArgument(String)
-  /// The two values can't be compared with this operator: `name < 3`.
+  /// The values can't be compared with the operator: `name < 3`.
   case incomparable(left: String, operator: String, right: String)
   /// An operand has the wrong kind for the operator or function.
   case wrongOperand(String, operator: String)
   case badPattern(String, reason: String)
-  /// A regular expression that takes more steps on a string than allowed.
+  /// A regular expression takes more steps on a string than allowed.
   case tooManySteps(String, Int)
-  /// A tree that is higher than allowed, and the limit.
+  /// A tree is deeper than allowed, with its depth and the limit.
   case tooDeep(Int, limit: Int)
   case unknownMethod(String, type: String)
   /// An error that occurred while a predicate was evaluated.

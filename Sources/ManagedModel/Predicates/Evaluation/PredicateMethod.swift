@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An object whose own methods `FUNCTION(…)` calls.
+/// An object whose methods `FUNCTION(…)` can call.
 package protocol ExpressionOperand: AnyObject {
   /// Calls the method with a selector's name.
   ///
@@ -10,9 +10,9 @@ package protocol ExpressionOperand: AnyObject {
   ) throws(PredicateEvaluationError) -> Any?
 }
 
-/// The methods that `FUNCTION(…)` and operators such as `isEqualToString:` may name.
+/// The methods that `FUNCTION(…)` and operators such as `isEqualToString:` can name.
 ///
-/// Linux has no selectors: these are the ones that predicates use.
+/// Linux doesn't have selectors; this type contains the methods that predicates use.
 package enum PredicateMethod {
   /// Calls a method of the operand's value.
   static func call(
@@ -41,7 +41,8 @@ package enum PredicateMethod {
     throw .unknownMethod(name, type: operand.kindText)
   }
 
-  /// Uses a method as an operator: `self isKindOfClass: "Mood"`.
+  /// Returns the result of a method that's used as an operator, such as
+  /// `self isKindOfClass: "Mood"`.
   static func test(
     _ name: String, _ left: PredicateValue, _ right: PredicateValue
   ) throws(PredicateEvaluationError) -> Bool {
@@ -74,7 +75,7 @@ package enum PredicateMethod {
     return false
   }
 
-  /// What Foundation's class of the value has without arguments; `nil` if it has no such property.
+  /// Returns a property of Foundation's class for the value, or `nil` if it has no such property.
   static func property(_ name: String, of value: PredicateValue) -> PredicateValue? {
     switch value {
     case .string(let text): property(name, of: text)
@@ -161,7 +162,7 @@ package enum PredicateMethod {
     }
   }
 
-  /// A method with an index in a string; `nil` for other methods.
+  /// Returns the result of a string method with an index, or `nil` for other methods.
   private static func string(
     _ name: String, _ text: String, at index: Int64
   ) throws(PredicateEvaluationError) -> PredicateValue? {
@@ -196,7 +197,7 @@ package enum PredicateMethod {
 }
 
 extension Int64 {
-  /// The integer part of a number, within the bounds; 0 if it isn't a number.
+  /// Creates the integer part of a number, clamped to the bounds; 0 for NaN.
   fileprivate init(clamping number: Double) {
     self =
       Int64(exactly: number.rounded(.towardZero))

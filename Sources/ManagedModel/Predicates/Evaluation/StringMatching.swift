@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// The string operators, for memory and for the functions that SQL calls alike.
+/// The string operators, both for evaluation in memory and for the functions that SQL calls.
 ///
-/// Without options and with `[n]`, strings are compared byte by byte. With `[c]`, `[d]`, `[w]` or
-/// `[l]` Foundation compares them; two ASCII strings take a short cut with the same result.
+/// Without options and with `[n]`, strings are compared byte by byte. With `[c]`, `[d]`, `[w]`, or
+/// `[l]`, Foundation compares them; for two ASCII strings, a faster comparison has the same result.
 package enum StringMatching {
   /// Returns Foundation's search options for a predicate's options.
   private static func foundation(
@@ -25,7 +25,7 @@ package enum StringMatching {
     options.contains(.localeSensitive) ? Locale.current : nil
   }
 
-  /// `==`: byte by byte without options.
+  /// Returns the result of `==`, which compares bytes if there are no options.
   package static func isEqual(
     _ left: String, _ right: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -36,7 +36,7 @@ package enum StringMatching {
     return compare(left, right, options) == .orderedSame
   }
 
-  /// `<` and its relatives.
+  /// Returns the order of two strings, for `<` and the other operators.
   package static func compare(
     _ left: String, _ right: String, _ options: NSComparisonPredicate.Options
   ) -> ComparisonResult {
@@ -51,9 +51,9 @@ package enum StringMatching {
     return left.compare(right, options: foundation(options), range: nil, locale: locale(options))
   }
 
-  /// `BEGINSWITH`: anchored at the start.
+  /// Returns the result of `BEGINSWITH`.
   ///
-  /// Every string begins with the empty one.
+  /// Every string begins with the empty string.
   package static func hasPrefix(
     _ text: String, _ prefix: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -63,9 +63,9 @@ package enum StringMatching {
     return found(prefix, in: text, options, .anchored)
   }
 
-  /// `ENDSWITH`: anchored at the end.
+  /// Returns the result of `ENDSWITH`.
   ///
-  /// Every string ends with the empty one.
+  /// Every string ends with the empty string.
   package static func hasSuffix(
     _ text: String, _ suffix: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -77,9 +77,9 @@ package enum StringMatching {
     return found(suffix, in: text, options, [.anchored, .backwards])
   }
 
-  /// `CONTAINS` and `IN` with strings.
+  /// Returns the result of `CONTAINS`, and of `IN` with strings.
   ///
-  /// Every string contains the empty one.
+  /// Every string contains the empty string.
   package static func contains(
     _ text: String, _ part: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -111,9 +111,9 @@ package enum StringMatching {
   }
 
   /// Returns the result of `LIKE`: `?` matches one character, `*` any number, and `\` escapes the
-  /// next.
+  /// next character.
   ///
-  /// The pattern matches the whole string.
+  /// The pattern must match the entire string.
   package static func isLike(
     _ text: String, _ pattern: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -129,7 +129,7 @@ package enum StringMatching {
       })
   }
 
-  /// `MATCHES`: a regular expression for the whole string.
+  /// Returns the result of `MATCHES`: whether a regular expression matches the entire string.
   package static func matches(
     _ text: String, _ pattern: String, _ options: NSComparisonPredicate.Options
   ) throws(PredicateEvaluationError) -> Bool {
@@ -142,10 +142,10 @@ package enum StringMatching {
     return try matches(text, expression)
   }
 
-  /// The steps between two reports of progress, ICU's own number.
+  /// The number of steps between two progress reports, as defined by ICU.
   private static let stepsPerReport = 10_000
 
-  /// Whether an expression matches the whole string.
+  /// Returns whether an expression matches the entire string.
   ///
   /// Nested repetition takes exponential time, so the steps are limited. **Cost:** at most
   /// `ModelLimits.matchSteps` steps, about a second.
@@ -163,7 +163,7 @@ package enum StringMatching {
         length = match.range.length
         stop.pointee = true
       } else if flags.contains(.internalError) {
-        // ICU's stack of the positions to go back to is full.
+        // ICU's backtracking stack is full.
         isOverLimit = true
       } else if flags.contains(.progress) {
         reports += 1
@@ -186,12 +186,12 @@ package enum StringMatching {
   }
 }
 
-/// Two ASCII strings as bytes, in lower case if case does not matter.
+/// The bytes of two ASCII strings, in lowercase if case is ignored.
 private struct ASCIIPair {
   let left: [UInt8]
   let right: [UInt8]
 
-  /// `nil` if one of them is not ASCII, or if the locale decides.
+  /// Returns `nil` if one of the strings isn't ASCII, or if the comparison depends on the locale.
   init?(_ left: String, _ right: String, _ options: NSComparisonPredicate.Options) {
     if options.contains(.localeSensitive) { return nil }
     let ignoresCase = options.contains(.caseInsensitive)
@@ -226,7 +226,7 @@ package struct LikePattern {
 
   private let pieces: [Piece]
 
-  /// Reads a pattern of `LIKE`: `?` for one character, `*` for any number of them.
+  /// Parses a pattern of `LIKE`: `?` for one character, `*` for any number of them.
   package init(_ pattern: String) {
     var pieces: [Piece] = []
     var isEscaped = false
@@ -247,20 +247,20 @@ package struct LikePattern {
     self.pieces = pieces
   }
 
-  /// Whether there's a `?` in the pattern.
+  /// Whether the pattern contains `?`.
   var hasSingleCharacters: Bool { pieces.contains(.one) }
 
-  /// Whether the whole text matches.
+  /// Returns whether the pattern matches the entire string.
   ///
   /// **Cost:** at worst the product of the lengths.
   package func matches(_ text: String) -> Bool {
     matches(Array(text.unicodeScalars), continuations: [])
   }
 
-  /// Whether the whole text matches.
+  /// Returns whether the pattern matches an entire string of folded characters.
   ///
-  /// - Parameter characters: Folded characters, and whether they have more scalars than before, as
-  ///   `ss` for `ß`. `?` matches all of them.
+  /// - Parameter characters: The folded characters, and whether each has more scalars than the
+  ///   original one, such as `ss` for `ß`. `?` matches all of them.
   func matches(_ characters: [(scalars: [Unicode.Scalar], isExpanded: Bool)]) -> Bool {
     var scalars: [Unicode.Scalar] = []
     var continuations: Set<Int> = []
@@ -288,7 +288,7 @@ package struct LikePattern {
         position += 1
         while continuations.contains(position) { position += 1 }
       } else if let last = retry {
-        // The last star matches one more character.
+        // The last `*` matches one more character.
         retry = (last.piece, last.position + 1)
         piece = last.piece + 1
         position = last.position + 1
@@ -302,7 +302,7 @@ package struct LikePattern {
 
 /// A cache of the compiled expressions of `MATCHES`.
 ///
-/// It's emptied when it contains too many.
+/// When it's full, all entries are removed.
 final class RegularExpressionCache: Sendable {
   static let shared = RegularExpressionCache()
 
@@ -315,9 +315,9 @@ final class RegularExpressionCache: Sendable {
   private static let limit = 128
   private let compiled = Mutex<[Key: NSRegularExpression]>([:])
 
-  /// The compiled pattern.
+  /// Returns the compiled pattern.
   ///
-  /// Wrapped so that its alternatives are tried for the whole string.
+  /// The pattern is wrapped so that its alternatives apply to the entire string.
   func expression(
     _ pattern: String, isCaseInsensitive: Bool
   ) throws(PredicateEvaluationError) -> NSRegularExpression {
@@ -337,12 +337,12 @@ final class RegularExpressionCache: Sendable {
     return expression
   }
 
-  /// Compiles a valid pattern so that it matches up to the end.
+  /// Compiles a valid pattern so that it matches up to the end of the string.
   private static func wrapped(
     _ pattern: String, _ options: NSRegularExpression.Options
   ) throws -> NSRegularExpression {
-    // The parenthesis would be in a comment, which (?x) allows, or in a quotation that begins with
-    // \Q.
+    // The parenthesis could be part of a comment, which `(?x)` allows, or of a quotation that
+    // begins with `\Q`.
     for end in ["", "\n"] {
       let pattern = "(?:" + pattern + end + ")\\z"
       if let expression = try? NSRegularExpression(pattern: pattern, options: options) {

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension NSExpression {
-  /// A value that does not depend on the object.
+  /// Creates a constant, whose value doesn't depend on the object.
   ///
   /// `NSNull` compares as `nil`, and `constantValue` returns it.
   public convenience init(forConstantValue value: Any?) {
@@ -11,14 +11,14 @@ extension NSExpression {
 
   /// Creates a variable, `$name`.
   ///
-  /// The name doesn't include the sign.
+  /// The name doesn't include the `$`.
   public convenience init(forVariable name: String) {
     self.init(.variable(name))
   }
 
-  /// A key path from the object.
+  /// Creates a key path that begins at the object.
   ///
-  /// `"self"` is the object itself; `"$x.name"` starts at the variable `x`.
+  /// `"self"` is the object itself; `"$x.name"` begins at the variable `x`.
   public convenience init(forKeyPath keyPath: String) {
     if keyPath.hasPrefix("$") {
       let parts = keyPath.dropFirst().split(separator: ".", maxSplits: 1)
@@ -34,7 +34,7 @@ extension NSExpression {
     self.init(path.isSelf ? .evaluatedObject : .keyPath(path))
   }
 
-  /// `SELF`: the object the predicate is evaluated with.
+  /// Returns `SELF`, the object that the predicate is evaluated for.
   public class func expressionForEvaluatedObject() -> NSExpression {
     NSExpression(.evaluatedObject)
   }
@@ -46,8 +46,10 @@ extension NSExpression {
     NSExpression(.anyKey)
   }
 
-  /// One of the built-in functions, by Apple's name: `average:`, `sum:`, `add:to:`, `now` …
-  /// Traps for a name that does not exist and for a wrong number of arguments, as Apple raises.
+  /// Creates a call of a built-in function, such as `average:`, `sum:`, `add:to:`, or `now`.
+  ///
+  /// Traps if there's no such function or if the number of arguments is wrong, where Foundation
+  /// raises an exception.
   public convenience init(forFunction name: String, arguments: [Any]) {
     let expressions = arguments.map(Self.expression)
     if name == "valueForKeyPath:" || name == "objectFrom:withIndex:", expressions.count == 2 {
@@ -65,9 +67,9 @@ extension NSExpression {
     self.init(.function(function, expressions))
   }
 
-  /// A method of the operand's value, by name.
+  /// Creates a call of a method of the operand's value.
   ///
-  /// `PredicateMethod` lists those that exist; any other is an error when evaluated.
+  /// `PredicateMethod` lists the available methods; evaluating another one is an error.
   public convenience init(
     forFunction operand: NSExpression, selectorName: String, arguments: [Any]?
   ) {
@@ -79,31 +81,32 @@ extension NSExpression {
     }
   }
 
-  /// `{…}`.
+  /// Creates an aggregate, `{…}`.
   ///
-  /// Elements that are not expressions become constants.
+  /// Elements that aren't expressions become constants.
   public convenience init(forAggregate elements: [Any]) {
     self.init(.aggregate(elements.map(Self.expression)))
   }
 
-  /// The elements of both.
+  /// Creates the union of two collections.
   public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
     self.init(.setOperation(.union, left, right))
   }
 
-  /// The elements that are in both.
+  /// Creates the intersection of two collections.
   public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
     self.init(.setOperation(.intersect, left, right))
   }
 
-  /// The elements of the first that are not in the second.
+  /// Creates the difference of two collections: the elements of the first that aren't in the
+  /// second.
   public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
     self.init(.setOperation(.minus, left, right))
   }
 
   /// Creates a `SUBQUERY`: the elements for which the predicate is true.
   ///
-  /// The variable doesn't include the `$`.
+  /// The variable's name doesn't include the `$`.
   public convenience init(
     forSubquery collection: NSExpression, usingIteratorVariable variable: String,
     predicate: NSPredicate
@@ -111,7 +114,7 @@ extension NSExpression {
     self.init(.subquery(collection, variable: variable, predicate))
   }
 
-  /// `TERNARY`: one of two values.
+  /// Creates a `TERNARY`: one of two values, depending on a predicate.
   public convenience init(
     forConditional predicate: NSPredicate, trueExpression: NSExpression,
     falseExpression: NSExpression
@@ -183,7 +186,8 @@ extension NSExpression {
   }
 }
 
-// Apple's accessors. Each traps, as Apple raises, when the expression is of another kind.
+// The accessors of Foundation's class. Each traps, where Foundation raises an exception, if the
+// expression is of another kind.
 extension NSExpression {
   /// The value of a constant.
   ///
@@ -194,7 +198,7 @@ extension NSExpression {
     return value.boxed
   }
 
-  /// The text of a key path.
+  /// The key path as a string.
   public var keyPath: String {
     switch node {
     case .keyPath(let path): path.text
@@ -235,9 +239,9 @@ extension NSExpression {
     }
   }
 
-  /// What a function is called on.
+  /// The expression that a function is called on.
   ///
-  /// A built-in function has the name of Apple's helper class as a constant.
+  /// For a built-in function, it's a constant with the name of Foundation's helper class.
   public var operand: NSExpression {
     switch node {
     case .path(let operand, _), .method(let operand, _, _): operand

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// An expression that can be evaluated for an object: a constant, a key path, a function.
+/// An expression that can be evaluated for an object: a constant, a key path, or a function.
 ///
 /// Expressions are immutable and can be used from any thread. Counterpart: `NSExpression`.
 ///
@@ -10,7 +10,7 @@ internal import Synchronization
 // Sendable is unchecked because constants are stored as `Any`: they're only read, and blocks are
 // `@Sendable`.
 open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  /// The kinds, with Apple's raw values.
+  /// The kinds of expressions, with Foundation's raw values.
   public enum ExpressionType: UInt, Sendable {
     case constantValue = 0
     case evaluatedObject
@@ -25,25 +25,25 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     case anyKey
     case block = 19
     case conditional
-    /// `FETCH`: Apple's `NSFetchRequestExpressionType`.
+    /// `FETCH`: Core Data's `NSFetchRequestExpressionType`.
     case fetchRequest = 50
   }
 
-  /// What the expression is, for walks that switch over all kinds.
+  /// The kind of the expression and its parts, for exhaustive switches.
   package let node: Node
-  /// The height of the tree below, itself included.
+  /// The depth of the tree, including the expression itself.
   package let depth: Int
-  /// The key, for a key path of one key.
+  /// The key, if the expression is a key path of one key.
   let onlyKey: String?
-  /// Whether there is one: asking this copies no string.
+  /// Whether `onlyKey` isn't `nil`, which can be read without copying the string.
   let hasOnlyKey: Bool
   /// The value of a constant, stored outside the node so that reading it doesn't copy the payload.
   let constant: PredicateValue
   /// Whether the expression is a constant.
   ///
-  /// A placeholder isn't.
+  /// It's false for a placeholder.
   let isConstant: Bool
-  /// Where `onlyKey` was found last: the number of the record's positions, then that of the
+  /// The slot in which `onlyKey` was last found: the record's `placesNumber`, followed by the
   /// position.
   private let lastPosition = Atomic<UInt64>(0)
 
@@ -55,7 +55,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     case node
     /// The constant is `NSNull`, which is `nil` in comparisons.
     case null
-    /// A key path that starts at a variable, as one text: `$x.name`.
+    /// A key path that starts at a variable, as one string: `$x.name`.
     case keyPath
   }
 
@@ -68,11 +68,14 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     (constant, isConstant) = node.constant
   }
 
-  /// Archives may be read without trust in them.
+  /// Whether the class supports secure coding.
+  ///
+  /// Always true: untrusted archives can be read.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads an expression from an archive; `nil` if its type is unknown or it's nested more deeply
-  /// than the parser allows.
+  /// Decodes an expression.
+  ///
+  /// Returns `nil` if its type is unknown or it's nested more deeply than the parser allows.
   public required init?(coder: NSCoder) {
     guard let node = coder.descending({ Node(coder: coder) }),
       node.childDepth < ModelLimits.predicateDepth
@@ -87,7 +90,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     (constant, isConstant) = node.constant
   }
 
-  /// Writes the expression into an archive.
+  /// Encodes the expression.
   ///
   /// Traps for blocks and for constants that can't be archived.
   open func encode(with coder: NSCoder) {
@@ -119,9 +122,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     return record.predicateValue(at: position)
   }
 
-  /// Apple's name for the kind.
+  /// The kind of the expression.
   ///
-  /// A path from a value (`$x.name`), a subscript and `CAST` are functions, as in Apple's trees; a
+  /// As in Foundation, a path from a value (`$x.name`), a subscript, and `CAST` are functions; a
   /// placeholder without an argument is a constant.
   open var expressionType: ExpressionType {
     switch node {
@@ -144,9 +147,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
   }
 
-  /// The value for an object; numbers are `NSNumber`s.
+  /// Returns the value for an object; numbers are `NSNumber`s.
   ///
-  /// Traps where Apple raises, as `NSPredicate.evaluate(with:)`.
+  /// Traps where Foundation raises an exception, like `NSPredicate.evaluate(with:)`.
   ///
   /// - Parameters:
   ///   - object: The object that key paths begin with.
@@ -172,14 +175,14 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     self
   }
 
-  /// Apple's canonical text; it parses to an equal expression.
+  /// Foundation's canonical format, which parses to an equal expression.
   open override var description: String {
     PredicatePrinter.text(of: self)
   }
 
-  /// Equal trees are equal.
+  /// Returns whether another object is an equal tree.
   ///
-  /// Numbers are equal by value, a constant list and an aggregate of the same constants are equal.
+  /// Numbers are equal by value; a constant list and an aggregate of the same constants are equal.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSExpression else { return false }
     return self === other || PredicateEquality.equal(self, other)
@@ -202,7 +205,7 @@ extension NSExpression {
     return try evaluator.value(of: self)
   }
 
-  /// Throws for a tree that recursion must not enter.
+  /// Throws an error if the tree is too deep for recursion.
   private func checkDepth() throws(PredicateEvaluationError) {
     let limit = ModelLimits.predicateTreeDepth
     if depth > limit { throw .tooDeep(depth, limit: limit) }
@@ -215,7 +218,7 @@ extension NSExpression {
     case constant(PredicateValue)
     /// `SELF`
     case evaluatedObject
-    /// `$name`, without the sign.
+    /// `$name`, without the `$`.
     case variable(String)
     /// A key path from the object: `country.name`, `moods.@count`.
     case keyPath(PredicateKeyPath)
@@ -224,7 +227,7 @@ extension NSExpression {
     case path(NSExpression, NSExpression)
     /// `names[0]`, `names[LAST]`.
     case subscripted(NSExpression, Index)
-    /// One of the built-in functions, the operators of arithmetic among them.
+    /// A built-in function, including arithmetic operators.
     case function(PredicateFunction, [NSExpression])
     /// `FUNCTION(operand, "selector:", …)`: a method of the operand.
     case method(NSExpression, String, [NSExpression])
@@ -237,7 +240,7 @@ extension NSExpression {
     case conditional(NSPredicate, NSExpression, NSExpression)
     case anyKey
     case block(Block, [NSExpression])
-    /// `$name := value`, without the sign: the value, which the variable has from there on.
+    /// `$name := value`, without the `$`: the value, which the variable has from then on.
     case assignment(String, NSExpression)
     /// `FETCH(request, context, countOnly)`
     case fetch(NSExpression, context: NSExpression, countOnly: Bool)
@@ -258,7 +261,7 @@ extension NSExpression {
     case minus = "MINUS"
   }
 
-  /// A block with an identity, so that expressions which share it are equal.
+  /// A block with an identity, so that expressions that share it are equal.
   package final class Block: Sendable {
     package let body: @Sendable (Any?, [Any], NSMutableDictionary?) -> Any
 
@@ -269,12 +272,12 @@ extension NSExpression {
 }
 
 extension NSExpression.Node {
-  /// The key, for a key path of one key.
+  /// The key, if the node is a key path of one key.
   var onlyKey: String? {
     if case .keyPath(let path) = self { path.onlyKey } else { nil }
   }
 
-  /// The value of a constant that isn't a placeholder, and whether it is one.
+  /// The value of a constant that isn't a placeholder, and whether the node is one.
   var constant: (value: PredicateValue, isConstant: Bool) {
     switch self {
     case .constant(.placeholder): (.null, false)
@@ -283,9 +286,9 @@ extension NSExpression.Node {
     }
   }
 
-  /// The expressions directly below, in the order they are written.
+  /// The direct subexpressions, in the order in which they're written.
   ///
-  /// Predicates are not among them.
+  /// Predicates aren't included.
   package var children: [NSExpression] {
     switch self {
     case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: []

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The built-in functions, by Apple's names.
+/// The built-in functions, with Foundation's names.
 package enum PredicateFunction: String, Sendable, CaseIterable {
   case sum = "sum:"
   case count = "count:"
@@ -25,11 +25,11 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
   case ceiling = "ceiling:"
   case absolute = "abs:"
   case truncate = "trunc:"
-  /// An integer from 0 to 2³¹ − 1, as C's `random()`.
+  /// An integer from 0 to 2³¹ − 1, as returned by C's `random()`.
   case random = "random"
   /// An integer from 0 up to the argument, which is excluded.
   case randomBelow = "randomn:"
-  /// Metres along the earth's surface.
+  /// The great-circle distance in meters.
   case distance = "distanceToLocation:fromLocation:"
 
   case bitwiseAnd = "bitwiseAnd:with:"
@@ -56,7 +56,7 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
     }
   }
 
-  /// The infix sign, for the functions that are written with one.
+  /// The operator of the functions that are written as infix operators.
   package var infix: String? {
     switch self {
     case .add: "+"
@@ -86,12 +86,12 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
     return arity == 0 ? "no argument" : PluralForm.counted(arity, "argument")
   }
 
-  /// As it is written in a format before its parenthesis: `sum`, `now`, `modulus:by:`.
+  /// The name before the parenthesis in a format: `sum`, `now`, `modulus:by:`.
   package var formatName: String {
     arity == 1 ? String(rawValue.dropLast()) : rawValue
   }
 
-  /// Finds a function as formats write it: `sum(`, `sum:(`, `modulus:by:(`; `random(5)` is
+  /// Returns the function with a name in a format: `sum(`, `sum:(`, `modulus:by:(`; `random(5)` is
   /// `randomn(5)`.
   static func named(_ name: String, argumentCount: Int) -> PredicateFunction? {
     if name == "random" { return argumentCount == 0 ? .random : .randomBelow }
@@ -115,7 +115,7 @@ package enum CollectionOperator: String, Sendable, CaseIterable {
   case distinctUnionOfSets = "@distinctUnionOfSets"
 }
 
-/// The target types of `CAST`, by the names of Apple's classes.
+/// The target types of `CAST`, with the names of Foundation's classes.
 package enum CastTarget: String, Sendable, CaseIterable {
   case number = "NSNumber"
   case decimal = "NSDecimalNumber"
@@ -137,7 +137,7 @@ package enum CastTarget: String, Sendable, CaseIterable {
 
   /// Returns the value converted to the type: dates from and to seconds since 2001, data as Base64.
   ///
-  /// `nil` if it can't be converted, or for `nil`.
+  /// Returns `nil` if the value is `nil` or can't be converted.
   package func cast(_ value: PredicateValue) -> PredicateValue? {
     if value.isNull { return .null }
     switch self {

@@ -1,6 +1,6 @@
 /// A parsed key path: keys and collection operators.
 package struct PredicateKeyPath: Hashable, Sendable, CustomStringConvertible {
-  /// One step of a key path.
+  /// A component of a key path.
   package enum Component: Hashable, Sendable {
     case key(String)
     case `operator`(CollectionOperator)
@@ -37,7 +37,7 @@ package struct PredicateKeyPath: Hashable, Sendable, CustomStringConvertible {
     text == "self" || text == "SELF"
   }
 
-  /// The keys before the first operator; all of them if there is none.
+  /// The keys before the first operator, or all keys if there's no operator.
   package var keys: [String] {
     components.prefix { if case .key = $0 { true } else { false } }.map(Self.text)
   }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Hands the arguments of a format to its placeholders, in order.
+/// Supplies the arguments of a format to its placeholders, in order.
 struct PlaceholderSource {
-  /// Why an argument does not fit.
+  /// The reason why an argument isn't valid for a placeholder.
   struct Mismatch: Error {
     let message: String
     let expected: String
@@ -20,7 +20,7 @@ struct PlaceholderSource {
     isStrict = strict
   }
 
-  /// The next argument for `%K`.
+  /// Returns the next argument for `%K`.
   mutating func keyPath(_ text: String) throws(Mismatch) -> String {
     let argument = try next(for: text)
     guard case .string(let keyPath) = PredicateValue(argument) else {
@@ -41,7 +41,7 @@ struct PlaceholderSource {
     return keyPath
   }
 
-  /// The next argument for any other placeholder.
+  /// Returns the next argument for any other placeholder.
   mutating func argument(
     _ placeholder: PredicateToken.Placeholder
   ) throws(Mismatch) -> PredicateValue {
@@ -88,7 +88,7 @@ struct PlaceholderSource {
     return Mismatch(message: "the argument for \(text) is \(found)", expected: expected)
   }
 
-  /// Whether C would read the argument as it was passed.
+  /// Returns whether C would read the argument in the type in which it was passed.
   private func fits(_ argument: Any?, isInteger: Bool) -> Bool {
     guard isStrict, let argument else { return true }
     if argument is Bool { return isInteger }
@@ -102,7 +102,7 @@ struct PlaceholderSource {
 }
 
 extension PredicateValue {
-  /// Whether it is an integer beyond `Int64`.
+  /// Whether the value is an integer that exceeds `Int64`.
   var isUnsigned: Bool {
     guard case .decimal(let value) = self else { return false }
     return UInt64("\(value)") != nil

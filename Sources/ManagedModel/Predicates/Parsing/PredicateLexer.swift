@@ -1,6 +1,6 @@
-/// Cuts a predicate format into tokens.
+/// Splits a predicate format into tokens.
 ///
-/// It works on UTF-8 bytes; columns are counted in characters only when an error needs one.
+/// It processes UTF-8 bytes; columns are counted in characters only when an error needs one.
 struct PredicateLexer {
   let format: String
   let bytes: [UInt8]
@@ -11,7 +11,7 @@ struct PredicateLexer {
     bytes = Array(format.utf8)
   }
 
-  /// All tokens, the last of them `.end`.
+  /// Returns all tokens, of which the last is `.end`.
   static func tokens(of format: String) throws(PredicateSyntaxError) -> [PredicateToken] {
     var lexer = PredicateLexer(format)
     var tokens: [PredicateToken] = []
@@ -22,7 +22,7 @@ struct PredicateLexer {
     return tokens
   }
 
-  /// The column of a byte, from 1, in characters.
+  /// Returns the column of a byte, in characters and counted from 1.
   static func column(of offset: Int, in format: String) -> Int {
     let utf8 = format.utf8
     let end = utf8.index(utf8.startIndex, offsetBy: min(offset, utf8.count))
@@ -59,7 +59,7 @@ struct PredicateLexer {
     }
   }
 
-  /// Whether the byte before ends a value, so that a dot starts a key and not a fraction.
+  /// Whether the previous byte ends a value, so that a dot begins a key and not a fraction.
   private var followsValue: Bool {
     guard position > 0 else { return false }
     let before = bytes[position - 1]
@@ -167,7 +167,7 @@ extension UInt8 {
     self == 0x20 || (self >= 0x09 && self <= 0x0D)
   }
 
-  /// Every byte beyond ASCII counts as a letter.
+  /// Whether the byte can begin an identifier; every byte that isn't ASCII can.
   var isIdentifierHead: Bool {
     let lower = self | 0x20
     return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z") || self == UInt8(ascii: "_")
@@ -180,9 +180,9 @@ extension UInt8 {
 }
 
 extension PredicateLexer {
-  /// A string in single or double quotes.
+  /// Parses a string in single or double quotation marks.
   ///
-  /// A placeholder inside is text.
+  /// A placeholder in a string is text.
   mutating func string(quote: UInt8) throws(PredicateSyntaxError) -> String {
     let start = position
     position += 1
@@ -219,7 +219,7 @@ extension PredicateLexer {
     case UInt8(ascii: "f"): text.append(0x0C)
     case UInt8(ascii: "u"): text += try codePoint(digits: 4, from: start, mayBePair: true)
     case UInt8(ascii: "x"): text += try codePoint(digits: 2, from: start)
-    // Without their digits these belong to a pattern of MATCHES: `\X`, and `\1` for a group.
+    // Without their digits, these belong to a pattern of MATCHES: `\X`, and `\1` for a group.
     case UInt8(ascii: "U") where has(digits: 4, radix: 16):
       text += try codePoint(digits: 4, from: start, mayBePair: true)
     case UInt8(ascii: "X") where has(digits: 2, radix: 16):
@@ -229,12 +229,12 @@ extension PredicateLexer {
       text += try codePoint(digits: 3, radix: 8, from: start)
     case UInt8(ascii: "\\"), UInt8(ascii: "'"), UInt8(ascii: "\""): text.append(letter)
     default:
-      // Kept for the patterns of LIKE and MATCHES: '\d' and '\*' reach them whole.
+      // The backslash remains for patterns of LIKE and MATCHES, such as `\d` and `\*`.
       text += [UInt8(ascii: "\\"), letter]
     }
   }
 
-  /// Whether so many digits follow.
+  /// Returns whether a number of digits follow.
   private func has(digits: Int, radix: Int) -> Bool {
     let end = min(position + digits, bytes.count)
     return end - position == digits
@@ -268,7 +268,7 @@ extension PredicateLexer {
     return Array(String(Character(scalar)).utf8)
   }
 
-  /// Reads an escape that is a low surrogate; reads nothing and returns `nil` for anything else.
+  /// Parses an escape that's a low surrogate; parses nothing and returns `nil` for anything else.
   private mutating func lowSurrogate() -> UInt32? {
     let start = position
     guard byte() == UInt8(ascii: "\\"), byte(1) | 0x20 == UInt8(ascii: "u") else { return nil }
@@ -285,7 +285,7 @@ extension PredicateLexer {
     return code
   }
 
-  /// `%@`, `%K` or a number, as `printf` writes them.
+  /// Parses a placeholder: `%@`, `%K`, or a number in the format of `printf`.
   mutating func placeholder() throws(PredicateSyntaxError) -> PredicateToken.Placeholder {
     let start = position
     position += 1

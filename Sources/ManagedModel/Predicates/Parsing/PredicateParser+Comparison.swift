@@ -7,7 +7,7 @@ extension PredicateParser {
     let isNegated: Bool
   }
 
-  /// `ANY a.b ==[cd] c`, or a lone term.
+  /// Parses `ANY a.b ==[cd] c`, or a single term.
   mutating func comparison() throws(Failure) -> Term {
     let quantifier = takeQuantifier()
     let start = index
@@ -53,7 +53,7 @@ extension PredicateParser {
     return quantifier
   }
 
-  /// Takes the NOT of `a NOT IN b`.
+  /// Consumes the NOT of `a NOT IN b`, and returns whether there is one.
   private mutating func takeInfixNot() -> Bool {
     guard keyword == .not else { return false }
     advance()
@@ -81,13 +81,13 @@ extension PredicateParser {
     return name
   }
 
-  /// Whether the token in place of an operator is an unknown word.
+  /// Whether the current token is an unknown word instead of an operator.
   private var isMisspeltOperator: Bool {
     guard case .identifier = kind else { return false }
     return keyword == nil
   }
 
-  /// The letters in brackets after an operator.
+  /// Parses the letters in brackets after an operator.
   private mutating func options() throws(Failure) -> NSComparisonPredicate.Options {
     var options: NSComparisonPredicate.Options = []
     guard take(.leftBracket) else { return options }
@@ -128,7 +128,7 @@ extension PredicateToken.Symbol {
 }
 
 extension PredicateParser {
-  /// A call such as `sum(a)`, `sum:(a, b)`, `modulus:by:(a, b)` or `now()`.
+  /// Parses a call such as `sum(a)`, `sum:(a, b)`, `modulus:by:(a, b)`, or `now()`.
   mutating func call(_ name: String) throws(Failure) -> NSExpression {
     let first = token
     advance()
@@ -151,7 +151,7 @@ extension PredicateParser {
     return try checked(NSExpression(.function(function, arguments)))
   }
 
-  /// Reads `SUBQUERY(collection, $x, $x.age > 3)`.
+  /// Parses `SUBQUERY(collection, $x, $x.age > 3)`.
   mutating func subquery() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after SUBQUERY")
@@ -167,7 +167,7 @@ extension PredicateParser {
     return NSExpression(.subquery(collection, variable: name, predicate))
   }
 
-  /// Reads `TERNARY(a > b, a, b)`.
+  /// Parses `TERNARY(a > b, a, b)`.
   mutating func ternary() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after TERNARY")
@@ -180,7 +180,7 @@ extension PredicateParser {
     return NSExpression(.conditional(predicate, yes, no))
   }
 
-  /// Reads `FETCH(request, context, YES)`: the objects of a fetch, or with YES their number.
+  /// Parses `FETCH(request, context, YES)`: the objects of a fetch, or their number with `YES`.
   mutating func fetch() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after FETCH")
@@ -197,7 +197,7 @@ extension PredicateParser {
       .fetch(request, context: context, countOnly: (flag.exactInteger ?? 0) != 0))
   }
 
-  /// Reads `FUNCTION(operand, "selector:", arguments…)`.
+  /// Parses `FUNCTION(operand, "selector:", arguments…)`.
   mutating func method() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after FUNCTION")
@@ -223,7 +223,7 @@ extension PredicateParser {
     return NSExpression(.method(operand, selector, arguments))
   }
 
-  /// `CAST(value, "NSDate")`.
+  /// Parses `CAST(value, "NSDate")`.
   ///
   /// Casts of constants are evaluated immediately, because constants are printed as casts.
   mutating func cast() throws(Failure) -> NSExpression {

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension PredicateParser {
-  /// A constant, a key path, a function, a variable, `{…}` or `(…)`.
+  /// Parses a constant, a key path, a function, a variable, `{…}`, or `(…)`.
   mutating func primary() throws(Failure) -> Term {
     switch kind {
     case .number(let text): return .expression(try number(text))
@@ -71,14 +71,14 @@ extension PredicateParser {
     return NSExpression(.constant(value))
   }
 
-  /// `{a, b}`; `{}` too.
+  /// Parses `{a, b}` or `{}`.
   private mutating func aggregate() throws(Failure) -> NSExpression {
     advance()
     let elements = try list(until: .rightBrace)
     return NSExpression(.aggregate(elements))
   }
 
-  /// Values with commas between them, and the sign that closes the list.
+  /// Parses values that are separated by commas, and the symbol that closes the list.
   mutating func list(
     until end: PredicateToken.Symbol
   ) throws(Failure) -> [NSExpression] {
@@ -173,7 +173,8 @@ extension PredicateParser {
     }
   }
 
-  /// Values joined by operators that bind at least as close as `minimum`, by precedence climbing.
+  /// Parses values joined by operators whose precedence is at least `minimum`, by precedence
+  /// climbing.
   mutating func binary(_ minimum: Int) throws(Failure) -> Term {
     let start = index
     let first = try unary()
@@ -184,7 +185,7 @@ extension PredicateParser {
       try enter()
       defer { depth -= 1 }
       let start = index
-      // Powers group to the right, all others to the left.
+      // Powers are right-associative, all others left-associative.
       let isPower = infix.precedence == PredicateFunction.powerPrecedence
       let term = try binary(isPower ? infix.precedence : infix.precedence + 1)
       let right = try expression(term, from: start)
@@ -226,7 +227,7 @@ extension PredicateParser {
     return .expression(try checked(NSExpression(node)))
   }
 
-  /// A value with the paths and subscripts behind it.
+  /// Parses a value with the paths and subscripts that follow it.
   private mutating func postfix() throws(Failure) -> Term {
     let primary = try primary()
     guard case .expression(let expression) = primary else { return primary }
@@ -249,7 +250,7 @@ extension PredicateParser {
     }
   }
 
-  /// `.name`, `.@count`, `.$variable` behind any value.
+  /// Parses `.name`, `.@count`, or `.$variable` after a value.
   private mutating func path(
     from operand: NSExpression
   ) throws(Failure) -> NSExpression {
@@ -322,7 +323,7 @@ extension PredicateParser {
     return .expression(try expression())
   }
 
-  /// The argument of a `%K`.
+  /// Returns the argument of a `%K`.
   private mutating func argument(
     _ placeholder: PredicateToken.Placeholder, at first: PredicateToken
   ) throws(Failure) -> String {
@@ -337,7 +338,7 @@ extension PredicateParser {
 extension PredicateFunction {
   static let powerPrecedence = 8
 
-  /// How close an infix operator binds; `nil` for functions that are not written so.
+  /// The precedence of an infix operator; `nil` for functions that aren't written as one.
   var precedence: Int? {
     switch self {
     case .bitwiseOr: 2

@@ -199,19 +199,19 @@ struct PredicateParser {
 
   /// Enters a parenthesis.
   ///
-  /// The text of a tree has at most two for each level, so it can be parsed again.
+  /// The format of a tree has at most two parentheses for each level, so it can be parsed again.
   mutating func enterParenthesis() throws(Failure) {
     parentheses += 1
     if parentheses > 2 * ModelLimits.predicateDepth { throw tooDeep() }
   }
 
-  /// Checks the height of a tree that grows in a loop or in parentheses.
+  /// Checks the depth of a tree that grows in a loop or in parentheses.
   func checked(_ expression: NSExpression) throws(Failure) -> NSExpression {
     if expression.depth > ModelLimits.predicateDepth { throw tooDeep() }
     return expression
   }
 
-  /// Checks the height of a tree that grows in parentheses.
+  /// Checks the depth of a tree that grows in parentheses.
   private func checked(_ predicate: NSPredicate) throws(Failure) -> NSPredicate {
     if predicate.depth > ModelLimits.predicateDepth { throw tooDeep() }
     return predicate
@@ -253,12 +253,12 @@ struct PredicateParser {
   }
 }
 
-/// What is wrong with a predicate format, and where.
+/// A syntax error of a predicate format, with its position.
 package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   package let format: String
   /// The column, in characters, starting at 1.
   ///
-  /// One past the last character if the text ends too early.
+  /// It's one past the last character if the format ends too early.
   package let column: Int
   /// The message without the column: `the string isn't terminated`.
   package let message: String
@@ -278,7 +278,7 @@ package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConv
     self.suggestion = suggestion
   }
 
-  /// Two lines: the format, truncated around the column if it is long, and a `^` below.
+  /// Returns two lines: the format, truncated around the column if it's long, and a `^` below it.
   package func caret() -> String {
     let characters = Array(format).map { $0.isNewline || $0 == "\t" ? " " : $0 }
     let start = max(0, column - 1 - 60)

@@ -1,4 +1,4 @@
-/// A piece of a predicate format and its range in the format's bytes.
+/// A token of a predicate format, and its range in the format's bytes.
 struct PredicateToken {
   enum Kind: Equatable {
     case identifier(String)
@@ -6,7 +6,7 @@ struct PredicateToken {
     case escaped(String)
     /// `@count`
     case collectionOperator(String)
-    /// `$name`, without the sign.
+    /// `$name`, without the `$`.
     case variable(String)
     /// `name:`, `multiply:by:`
     case selector(String)
@@ -53,12 +53,12 @@ struct PredicateToken {
     case remainder = "%%"
     case assign = ":="
 
-    /// The signs as numbers: a first byte, and a second one times 256.
+    /// The symbols as integers: the first byte, plus 256 times the second.
     private static let signs = allCases.map { symbol in
       (bytes: symbol.rawValue.utf8.reversed().reduce(0) { $0 << 8 | UInt16($1) }, symbol: symbol)
     }
 
-    /// The symbol of one byte, or of two.
+    /// Creates the symbol that consists of one or two bytes.
     init?(_ first: UInt8, _ second: UInt8 = 0) {
       let bytes = UInt16(second) << 8 | UInt16(first)
       guard let found = Self.signs.first(where: { $0.bytes == bytes }) else { return nil }
@@ -66,7 +66,7 @@ struct PredicateToken {
     }
   }
 
-  /// A placeholder such as `%@`, `%K` or `%ld`.
+  /// A placeholder such as `%@`, `%K`, or `%ld`.
   struct Placeholder: Equatable {
     enum Kind {
       case object, key, integer, unsigned, floating, character
@@ -79,9 +79,9 @@ struct PredicateToken {
   let kind: Kind
   /// The keyword of an identifier.
   let keyword: PredicateKeyword?
-  /// The symbol that it is.
+  /// The symbol of a symbol token.
   let symbol: Symbol?
-  /// Byte offsets.
+  /// The byte offset of the start; `end` is that of the end.
   let start: Int
   let end: Int
 
@@ -138,7 +138,7 @@ enum PredicateKeyword: String, CaseIterable {
     Packed(keyword.rawValue).map { (word: $0, keyword: keyword) }
   }
 
-  /// The keyword that an identifier is, in any case.
+  /// Returns the keyword that an identifier is, ignoring case.
   static func of(_ identifier: String) -> PredicateKeyword? {
     guard let word = Packed(identifier) else { return nil }
     return packed.first { $0.word == word }?.keyword

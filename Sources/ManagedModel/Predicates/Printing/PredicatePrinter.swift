@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Writes predicates and expressions in Apple's canonical form.
+/// Formats predicates and expressions in Foundation's canonical form.
 package enum PredicatePrinter {
   /// Returns the predicate's format, which parses to an equal tree.
   ///
@@ -44,7 +44,7 @@ package enum PredicatePrinter {
     }
   }
 
-  /// A part of a compound, in parentheses if it is an AND or an OR.
+  /// Returns a subpredicate of a compound, in parentheses if it's an AND or an OR.
   private static func operandText(of predicate: NSPredicate) -> String {
     var inner = predicate
     while let compound = inner as? NSCompoundPredicate, compound.predicates.count == 1,
@@ -102,9 +102,9 @@ extension NSComparisonPredicate.Options {
 }
 
 extension PredicatePrinter {
-  /// A constant as a format writes it.
+  /// Returns the format of a constant.
   ///
-  /// Dates, data, UUIDs and URLs are casts.
+  /// Dates, data, UUIDs, and URLs are casts.
   package static func text(of value: PredicateValue) -> String {
     switch value {
     case .null: "nil"
@@ -126,7 +126,7 @@ extension PredicatePrinter {
     }
   }
 
-  /// Returns a value as a string, for `CAST(…, "NSString")`; `nil` for values without one.
+  /// Returns a value as a string for `CAST(…, "NSString")`, or `nil` for values without one.
   static func plainText(of value: PredicateValue) -> String? {
     switch value {
     case .string(let text): text
@@ -153,26 +153,27 @@ extension PredicatePrinter {
     return text + "\""
   }
 
-  /// Integers without a fraction, as Apple prints them.
+  /// Returns a number, with integers without a fraction, as in Foundation.
   private static func number(_ value: Double) -> String {
     if let whole = Int64(exactly: value), abs(value) < 0x1p53 { return String(whole) }
     return value.isFinite ? "\(value)" : "CAST(\"\(value)\", \"NSNumber\")"
   }
 
-  /// Digits, if the parser reads them back without loss.
+  /// Returns a decimal as digits if the parser reads them without loss, and as a cast otherwise.
   private static func number(_ value: Decimal) -> String {
     let text = "\(value)"
     if let double = Double(text), Decimal(string: "\(double)") == value { return text }
     return text.utf8.count > 15 ? text : "CAST(" + quoted(text) + ", \"NSDecimalNumber\")"
   }
 
-  /// The first argument of a date's cast: infinity is a string, because it isn't a number in a
-  /// format.
+  /// Returns the first argument of a date's cast; infinity is a string, because a format can't
+  /// contain it as a number.
   private static func dateText(_ value: TimeInterval) -> String {
     value.isFinite ? seconds(value) : quoted("\(value)")
   }
 
-  /// Six digits after the point, as Apple prints them, unless that loses something.
+  /// Returns seconds with six decimal places, as in Foundation, or with more if precision would be
+  /// lost.
   private static func seconds(_ value: TimeInterval) -> String {
     let fixed = String(format: "%.6f", value)
     return Double(fixed) == value ? fixed : "\(value)"
@@ -180,7 +181,7 @@ extension PredicatePrinter {
 }
 
 extension PredicatePrinter {
-  /// The expression's text.
+  /// Returns the format of an expression.
   package static func text(of expression: NSExpression) -> String {
     switch expression.node {
     case .constant(let value): return text(of: value)
@@ -265,10 +266,10 @@ extension PredicatePrinter {
       + ")"
   }
 
-  /// The text of an operand, or of an expression within one.
+  /// Returns the format of an operand, or of an expression within one.
   ///
-  /// Whole floating-point numbers have a fraction, because a division of integers is another one:
-  /// `3.0 / 2` isn't `3 / 2`.
+  /// Floating-point integers have a fraction, because integer division differs: `3.0 / 2` isn't
+  /// `3 / 2`.
   private static func exactText(of expression: NSExpression) -> String {
     switch expression.node {
     case .constant(let value): exactText(of: value)
@@ -295,8 +296,8 @@ extension PredicatePrinter {
     }
   }
 
-  /// An operand, in parentheses if its own operator binds less than `precedence`; by default, if
-  /// it has an operator at all.
+  /// Returns an operand, in parentheses if its own operator has a lower precedence; by default, if
+  /// it has an operator.
   private static func operandText(of expression: NSExpression, precedence: Int = 9) -> String {
     let own: Int
     switch expression.node {

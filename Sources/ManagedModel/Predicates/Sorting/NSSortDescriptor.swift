@@ -8,17 +8,17 @@ public import Foundation
 ///
 /// If the name is "ambiguous for type lookup", import `OpenCoreData` without Foundation, or add
 /// `import class ManagedModel.NSSortDescriptor`.
-// Sendable is unchecked because NSObject is not Sendable; all state is constant.
+// Sendable is unchecked because NSObject isn't Sendable; all state is constant.
 open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  /// The ways to compare that Apple's API names by a selector.
+  /// The comparisons that Foundation's API names by a selector.
   public enum Comparison: String, Sendable, CaseIterable {
-    /// Numbers by value, dates by time, strings by their bytes.
+    /// Compares numbers by value, dates by time, and strings by their bytes.
     case binary = "compare:"
     case caseInsensitiveCompare = "caseInsensitiveCompare:"
-    /// As the current locale sorts.
+    /// Compares strings according to the current locale.
     case localizedCompare = "localizedCompare:"
     case localizedCaseInsensitiveCompare = "localizedCaseInsensitiveCompare:"
-    /// As file lists are sorted: numbers inside the text count.
+    /// Compares strings as in file lists, with numbers in strings by value.
     case localizedStandardCompare = "localizedStandardCompare:"
   }
 
@@ -26,7 +26,8 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   public let key: String?
   /// Whether smaller values come first.
   public let ascending: Bool
-  /// Apple's `selector`, which Linux does not have, by its name; `nil` with a comparator block.
+  /// The comparison by the name of Foundation's `selector`, which isn't available on Linux; `nil`
+  /// with a comparator.
   public let comparison: Comparison?
   private let block: (@Sendable (Any, Any) -> ComparisonResult)?
   private let path: PredicateKeyPath?
@@ -45,17 +46,17 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     path = key.map { PredicateKeyPath($0) }
   }
 
-  /// Sorts by a key path, numbers by value and strings by their bytes.
+  /// Creates a sort descriptor that compares numbers by value and strings by their bytes.
   public convenience init(key: String?, ascending: Bool) {
     self.init(key: key, ascending: ascending, comparison: .binary, block: nil)
   }
 
-  /// Sorts by a key path in one of Apple's named ways.
+  /// Creates a sort descriptor with a named comparison.
   ///
   /// - Parameters:
   ///   - key: The key path; `nil` sorts by the objects themselves.
   ///   - ascending: Whether the smallest value is first.
-  ///   - selector: Apple has a `Selector`; `nil` is `.binary`.
+  ///   - selector: The comparison, which is a `Selector` in Foundation; `nil` is `.binary`.
   public convenience init(key: String?, ascending: Bool, selector: Comparison?) {
     self.init(key: key, ascending: ascending, comparison: selector ?? .binary, block: nil)
   }
@@ -78,10 +79,12 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     self.init(key: key, ascending: ascending, comparison: nil, block: comparator)
   }
 
-  /// Archives may be read without trust in them.
+  /// Whether the class supports secure coding.
+  ///
+  /// Always true: untrusted archives can be read.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a descriptor from an archive, Apple's keys; `nil` for a selector that is not known.
+  /// Decodes a sort descriptor with Foundation's keys, or returns `nil` for an unknown selector.
   public required init?(coder: NSCoder) {
     guard let comparison = Comparison(rawValue: coder.archivedText("NSSelector") ?? "compare:")
     else { return nil }
@@ -94,9 +97,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     path = key.map { PredicateKeyPath($0) }
   }
 
-  /// Writes the descriptor into an archive.
+  /// Encodes the sort descriptor.
   ///
-  /// Traps, where Apple raises, for one with a comparator block.
+  /// Traps for one with a comparator, where Foundation raises an exception.
   open func encode(with coder: NSCoder) {
     guard let comparison else {
       fatalError("a sort descriptor with a comparator block can't be archived")
@@ -117,21 +120,21 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     }
   }
 
-  /// The same key and manner in the other direction.
+  /// A sort descriptor with the same key and comparison, in the opposite direction.
   open var reversedSortDescriptor: Any {
     NSSortDescriptor(
       key: key, ascending: !ascending, comparison: comparison, block: block, keyPath: swiftKeyPath)
   }
 
-  /// The order of two objects.
+  /// Returns the order of two objects.
   ///
-  /// Reads the key path of both, which may fire faults. Traps for a key that a Swift value does not
+  /// Reads the key path of both, which can fire faults. Traps for a key that a Swift value doesn't
   /// have.
   open func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
     compare(value(of: object1), value(of: object2))
   }
 
-  /// The order of two objects by their values.
+  /// Returns the order of two objects by their values.
   fileprivate func compare(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult {
     let order: ComparisonResult
     if let block {
@@ -158,13 +161,14 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     self
   }
 
-  /// As Apple prints it: `(name, ascending, compare:)`.
+  /// The sort descriptor in Foundation's format: `(name, ascending, compare:)`.
   open override var description: String {
     let manner = comparison?.rawValue ?? "block"
     return "(\(key ?? "self"), \(ascending ? "ascending" : "descending"), \(manner))"
   }
 
-  /// Equal keys, directions and named comparisons are equal; one with a block equals itself only.
+  /// Returns whether another sort descriptor has the same key, direction, and named comparison; one
+  /// with a comparator is equal to itself only.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSSortDescriptor else { return false }
     if self === other { return true }
@@ -183,7 +187,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 }
 
 extension ComparisonResult {
-  /// The order of the same values exchanged.
+  /// The order of the same values in the opposite direction.
   fileprivate var reversed: ComparisonResult {
     switch self {
     case .orderedAscending: .orderedDescending
@@ -194,7 +198,7 @@ extension ComparisonResult {
 }
 
 extension NSSortDescriptor.Comparison {
-  /// The order of two values; the named ways differ for strings and URLs only.
+  /// Returns the order of two values; the named comparisons differ for strings and URLs only.
   package func compare(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult {
     guard self != .binary, let left = left.searchText, let right = right.searchText else {
       return PredicateValue.order(left, right)

@@ -17,6 +17,8 @@ package struct PredicateCollection: Hashable {
   /// The family of all elements of a long constant list; `nil` for others.
   private let onlyFamily: PredicateValue.Family?
 
+  /// Creates a collection.
+  ///
   /// - Parameter isSet: Whether an ordered collection is a set. Unordered collections always are.
   package init(_ elements: [PredicateValue], isOrdered: Bool = true, isSet: Bool = false) {
     self.elements = elements
@@ -64,39 +66,43 @@ package struct PredicateCollection: Hashable {
     }
   }
 
-  /// Whether an equal element is in it, without string options; what isn't a number is `nil`.
+  /// Returns whether the collection contains an equal element, without string options; NaN is
+  /// `nil`.
   func contains(_ value: PredicateValue) -> Bool {
     lookup?.contains(value)
       ?? (elements.contains(value) || value.isNull && elements.contains(where: \.isNotANumber))
   }
 
-  /// The collection with `nil` instead of what isn't a number, as a store saves the elements.
+  /// The collection with `nil` instead of NaN, as a store saves the elements.
   package var nilIfNotNumbers: PredicateCollection {
     guard elements.contains(where: \.isNotANumber) else { return self }
     return PredicateCollection(
       constant: elements.map(\.nilIfNotANumber), isOrdered: isOrdered, isSet: isSet)
   }
 
-  /// Returns whether both contain the same elements, in the same order if both are ordered.
+  /// Returns whether both collections contain the same elements, in the same order if both are
+  /// ordered.
   func sameElements(as other: PredicateCollection) -> Bool {
     if isOrdered, other.isOrdered { return elements == other.elements }
     return elements.count == other.elements.count && Set(elements) == Set(other.elements)
   }
 
-  /// Two sets without an order are equal whatever the order of their elements.
+  /// Returns whether two collections are equal; two unordered sets are equal in any order.
   package static func == (left: Self, right: Self) -> Bool {
     left.isOrdered || right.isOrdered
       ? left.elements == right.elements : left.sameElements(as: right)
   }
 
   package func hash(into hasher: inout Hasher) {
-    // The same in any order, since a set equals an array of its elements in some order.
+    // The hash doesn't depend on the order, because a set equals an array of its elements in some
+    // order.
     hasher.combine(elements.count)
     hasher.combine(elements.reduce(0) { $0 ^ $1.hashValue })
   }
 }
 
-/// A value that predicates can only test for equality: a managed object, its ID, any Swift value.
+/// A value that predicates can only test for equality: a managed object, its ID, or any Swift
+/// value.
 package struct PredicateObject: Hashable {
   package let base: Any
   private let identity: Identity
@@ -108,7 +114,7 @@ package struct PredicateObject: Hashable {
     case none
   }
 
-  /// The object as a record whose values can be read by slot, if it is one.
+  /// The object as a record whose values can be read by slot, or `nil` if it isn't one.
   var record: (any PredicateRecord)? {
     guard case .reference(let reference) = identity else { return nil }
     return reference as? any PredicateRecord
@@ -168,7 +174,8 @@ package struct PredicateObject: Hashable {
 public protocol KeyValueReadable {
   /// Returns the value of a key, or `nil`. The type decides what happens for an unknown key.
   func value(forKey key: String) -> Any?
-  /// The value at the end of a path such as `country.moods.@count`. There is a default.
+  /// Returns the value of a key path such as `country.moods.@count`. There's a default
+  /// implementation.
   func value(forKeyPath keyPath: String) -> Any?
 }
 
@@ -181,7 +188,8 @@ extension KeyValueReadable {
     resolve(keyPath: keyPath)
   }
 
-  /// What the default `value(forKeyPath:)` does, for a type that has a faster way for plain paths.
+  /// Returns the result of the default `value(forKeyPath:)`, for a type with a faster
+  /// implementation for plain paths.
   package func resolve(keyPath: String) -> Any? {
     do {
       return try KeyPathReader.plainValue(of: PredicateKeyPath(keyPath), from: self)
@@ -191,9 +199,9 @@ extension KeyValueReadable {
   }
 }
 
-/// An object that has an order among others of its kind, for `<` and its relatives.
+/// An object that's ordered among others of its kind, for `<` and the other operators.
 package protocol PredicateOrdered {
-  /// Where this object is in relation to another; `nil` if neither is before the other.
+  /// Returns the order of this object and another, or `nil` if they have none.
   func order(besides other: Any) -> ComparisonResult?
 }
 
@@ -201,9 +209,9 @@ package protocol PredicateOrdered {
 ///
 /// Predicates treat the two as equal.
 package protocol ManagedObjectReference {
-  /// Equal for an object and its ID.
+  /// The identity, which is equal for an object and its ID.
   var referenceIdentity: AnyHashable { get }
-  /// False while the identity may still change, that is, for temporary IDs.
+  /// Whether the identity is final; false for temporary IDs.
   var hasStableIdentity: Bool { get }
 }
 
@@ -216,12 +224,12 @@ package protocol URIRepresentable {
 /// An object whose values are in numbered slots, so that a predicate looks up a key once for all
 /// objects of an entity.
 package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectReference {
-  /// A number that only the records with the same positions share; above 0.
+  /// A nonzero number that's shared only by records with the same positions.
   var placesNumber: UInt32 { get }
-  /// The number of the position that has the key's value; `nil` for a key that the record does not
-  /// have.
+  /// Returns the position of a key's value, or `nil` if the record doesn't have the key.
   func position(ofKey key: String) -> UInt32?
-  /// The value of a key with numbers as their own types: `value(forKey:)` may return an `NSNumber`.
+  /// Returns the value of a key with numbers in their own types; `value(forKey:)` can return an
+  /// `NSNumber`.
   func storedValue(forKey key: String) -> Any?
   /// Returns the value of a slot that the record has resolved.
   ///
@@ -230,7 +238,7 @@ package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectRefe
 }
 
 extension PredicateRecord {
-  /// What `value(forKey:)` returns, where that boxes no number.
+  /// Returns the value of `value(forKey:)`, for a type that doesn't box numbers.
   package func storedValue(forKey key: String) -> Any? {
     value(forKey: key)
   }

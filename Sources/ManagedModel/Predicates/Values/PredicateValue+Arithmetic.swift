@@ -1,11 +1,11 @@
 internal import Foundation
 
 extension PredicateValue {
-  /// Applies one of the arithmetic functions.
+  /// Returns the result of an arithmetic function.
   ///
-  /// `nil` for a `nil` operand, a division by zero, a result that isn't a number, and bitwise
-  /// operations on values that aren't integers. The result of integers is an integer: 3 / 2 is 1.
-  /// As in SQLite, integers that exceed 64 bits become floating-point numbers.
+  /// Returns `nil` for a `nil` operand, a division by zero, NaN, and bitwise operations on values
+  /// that aren't integers. The result of integers is an integer: 3 / 2 is 1. As in SQLite, integers
+  /// that exceed 64 bits become floating-point numbers.
   static func arithmetic(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {
@@ -26,11 +26,11 @@ extension PredicateValue {
     return doubles(function, left, right)
   }
 
-  /// Adds seconds to a date or subtracts them from it.
+  /// Returns a date with seconds added to or subtracted from it.
   ///
   /// In other operations, a date is its number of seconds since the reference date, as in a store.
   ///
-  /// `nil` if no operand is a date, or if one is neither a date nor a number.
+  /// Returns `nil` if no operand is a date, or if one is neither a date nor a number.
   private static func dates(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {
@@ -88,7 +88,7 @@ extension PredicateValue {
     return result.overflow ? nil : .integer(result.partialValue)
   }
 
-  /// The exact power; `nil` if it isn't an integer of 64 bits.
+  /// Returns the exact power, or `nil` if it isn't a 64-bit integer.
   private static func power(_ base: Int64, _ exponent: Int64) -> Int64? {
     // The reciprocal of another base isn't an integer.
     guard exponent >= 0 else { return Int64(exactly: pow(Double(base), Double(exponent))) }
@@ -137,7 +137,7 @@ extension PredicateValue {
     }
   }
 
-  /// A computed number; `nil` for a result that isn't a number, as in SQLite.
+  /// Returns a computed number, or `nil` for NaN, as in SQLite.
   static func real(_ number: Double) -> PredicateValue {
     number.isNaN ? .null : .double(number)
   }

@@ -3,7 +3,7 @@ internal import Foundation
 // Comparisons of values of different kinds follow the rules of a column: a constant is converted to
 // the kind of the other value, as SQL binds it by the type of the column.
 extension PredicateValue {
-  /// The kinds of value that compare with one another as they are.
+  /// The kinds of values that can be compared with each other without conversion.
   enum Family {
     case null, number, date, string, url, uuid, data
     /// Collections, dictionaries, and objects, which can only be tested for equality.
@@ -23,14 +23,15 @@ extension PredicateValue {
     }
   }
 
-  /// Whether the two compare as they are.
+  /// Returns whether two values can be compared without conversion.
   func fits(_ value: PredicateValue) -> Bool {
     let (family, other) = (family, value.family)
     return family == other || family == .null || other == .null || family == .other
       || other == .other
   }
 
-  /// A constant in the kind of the value it's compared with; `nil` if it can't be of that kind.
+  /// Returns a constant converted to the kind of the value that it's compared with, or `nil` if it
+  /// can't be.
   func converted(toFit value: PredicateValue) -> PredicateValue? {
     switch (value.family, family) {
     case (.number, .string): Self.number(of: string ?? "", as: value)
@@ -57,7 +58,7 @@ extension PredicateValue {
     }
   }
 
-  /// The text of a string or URL, which are stored in the same way.
+  /// The value of a string or URL as a string, because both are stored in the same way.
   var searchText: String? {
     switch self {
     case .string(let text): text
@@ -80,7 +81,7 @@ extension PredicateValue {
     }
   }
 
-  /// Returns the number in a string; `nil` if it isn't one.
+  /// Returns the number in a string, or `nil` if it isn't one.
   package static func number(of text: String) -> PredicateValue? {
     if let integer = Int64(text) { return .integer(integer) }
     let isDecimal = text.utf8.allSatisfy { byte in

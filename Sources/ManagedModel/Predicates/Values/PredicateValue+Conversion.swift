@@ -15,7 +15,7 @@ extension PredicateValue {
       ?? .object(PredicateObject(value))
   }
 
-  /// A value that stays in a predicate: sets are sorted, long lists indexed.
+  /// Creates a constant of a predicate: sets are sorted, and long lists get a hash table.
   init(constant value: Any?) {
     self.init(value)
     if case .collection(let collection) = self {
@@ -105,7 +105,7 @@ extension PredicateValue {
     if let value = value as? any SetAlgebra, let elements = value as? any Collection {
       return Self.elements(elements, isOrdered: false)
     }
-    // A type that is read by key is one object, even if it is a collection as well.
+    // A type that's read by key is one object, even if it's also a collection.
     if value is any KeyValueReadable { return nil }
     return (value as? any Collection).map { Self.elements($0, isOrdered: true) }
   }
@@ -119,7 +119,7 @@ extension PredicateValue {
   }
 }
 
-/// Opens an optional that was put into an `Any`.
+/// Unwraps an optional that's stored as `Any`.
 protocol OptionalValue {
   var anyValue: Any? { get }
 }

@@ -9,7 +9,7 @@ package enum PredicateValue {
   case bool(Bool)
   case integer(Int64)
   case double(Double)
-  /// Also unsigned integers beyond `Int64.max`.
+  /// A decimal number, or an unsigned integer that exceeds `Int64.max`.
   case decimal(Decimal)
   case string(String)
   case date(Date)
@@ -20,7 +20,8 @@ package enum PredicateValue {
   indirect case dictionary([String: PredicateValue], original: Any)
   /// A managed object, its ID, or a value of a type that can only be tested for equality.
   indirect case object(PredicateObject)
-  /// `%@`, `%d` …, in a format that was parsed without arguments. It has no value.
+  /// A placeholder such as `%@` or `%d` in a format that was parsed without arguments. It has no
+  /// value.
   case placeholder(String)
 }
 
@@ -30,7 +31,7 @@ extension PredicateValue {
     if case .null = self { true } else { false }
   }
 
-  /// Whether it is a Boolean or a number.
+  /// Whether the value is a Boolean or a number.
   package var isNumber: Bool {
     switch self {
     case .bool, .integer, .double, .decimal: true
@@ -38,7 +39,7 @@ extension PredicateValue {
     }
   }
 
-  /// Whether it's a number or a date without a value, which a store saves as `nil`.
+  /// Whether the value is NaN, or a date of it, which a store saves as `nil`.
   package var isNotANumber: Bool {
     switch self {
     case .double(let value): value.isNaN
@@ -48,16 +49,16 @@ extension PredicateValue {
     }
   }
 
-  /// The value as a store saves it: `nil` if it isn't a number.
+  /// The value as a store saves it: `nil` for NaN.
   package var nilIfNotANumber: PredicateValue { isNotANumber ? .null : self }
 
-  /// The text of a string.
+  /// The string, or `nil` if the value isn't one.
   package var string: String? {
     guard case .string(let string) = self else { return nil }
     return string
   }
 
-  /// Whether the value is a scalar with a textual form.
+  /// Whether the value is a scalar with a string form.
   var isScalar: Bool {
     switch self {
     case .collection, .dictionary, .object, .placeholder: false
@@ -74,8 +75,8 @@ extension PredicateValue {
     }
   }
 
-  /// The value for Apple's API: numbers as `NSNumber`, which can be cast to any Swift number type
-  /// that represents it exactly; other values as `original`.
+  /// The value for the public API: numbers as `NSNumber`, which can be cast to any Swift number
+  /// type that represents it exactly; other values as `original`.
   package var boxed: Any? {
     switch self {
     case .bool(let value): NSNumber(value: value)
@@ -87,7 +88,8 @@ extension PredicateValue {
     }
   }
 
-  /// The value for Swift: integers as `Int64`, collections as `[Any]`, nils inside as `NSNull`.
+  /// The value for Swift: integers as `Int64`, collections as `[Any]`, with `nil` in them as
+  /// `NSNull`.
   package var original: Any? {
     switch self {
     case .null: nil
@@ -112,7 +114,7 @@ extension PredicateValue {
     if case .collection(let collection) = self { collection } else { original }
   }
 
-  /// What it is, for messages: `a string`, `a number`.
+  /// The kind of the value for messages, such as `a string` or `a number`.
   var kindText: String {
     switch self {
     case .null: "nil"
@@ -132,7 +134,7 @@ extension PredicateValue {
 }
 
 extension PredicateValue {
-  /// The number as an integer, if it is one exactly.
+  /// The number as an integer, or `nil` if it isn't exactly one.
   package var exactInteger: Int64? {
     switch self {
     case .bool(let value): value ? 1 : 0
@@ -143,9 +145,9 @@ extension PredicateValue {
     }
   }
 
-  /// The nearest floating point number.
+  /// The nearest floating-point number.
   ///
-  /// Equal numbers have the same, whatever their type.
+  /// It's the same for equal numbers, regardless of their type.
   package var nearestDouble: Double? {
     switch self {
     case .bool(let value): value ? 1 : 0
@@ -156,7 +158,7 @@ extension PredicateValue {
     }
   }
 
-  /// The decimal number with the digits that the value is written with: the `Double` 0.1 is 0.1.
+  /// The decimal number with the digits that the value is printed with: the `Double` 0.1 is 0.1.
   package var decimal: Decimal? {
     switch self {
     case .bool(let value): Decimal(value ? 1 : 0)
@@ -167,7 +169,7 @@ extension PredicateValue {
     }
   }
 
-  /// Compares two numbers without loss; `nil` with not-a-number.
+  /// Compares two numbers without loss; returns `nil` for NaN.
   static func compareNumbers(_ left: Self, _ right: Self) -> ComparisonResult? {
     switch (left, right) {
     case (.double(let left), .double(let right)): compare(left, right)
@@ -189,7 +191,8 @@ extension PredicateValue {
     return left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
   }
 
-  /// Compares as SQLite does: with an integer exactly, with another decimal as its nearest double.
+  /// Compares a number as SQLite does: exactly with an integer, and with another decimal by its
+  /// nearest `Double`.
   private static func compareExactly(_ double: Double, _ other: Self) -> ComparisonResult? {
     guard let integer = other.exactInteger else {
       return compare(double, other.nearestDouble ?? .nan)
@@ -252,7 +255,8 @@ extension PredicateValue: Hashable {
     }
   }
 
-  /// Compares two values of one kind without string options; `nil` if they can't be compared.
+  /// Compares two values of one kind without string options; returns `nil` if they can't be
+  /// compared.
   ///
   /// Strings, data, and UUIDs are compared by their bytes, as in SQLite.
   package static func compare(_ left: Self, _ right: Self) -> ComparisonResult? {
@@ -271,9 +275,10 @@ extension PredicateValue: Hashable {
     }
   }
 
-  /// A total order for sorting: `nil` first, then by kind, then by value.
+  /// Returns the order of two values in a total order for sorting: `nil` first, then by kind, then
+  /// by value.
   ///
-  /// What isn't a number is `nil`, as in a store.
+  /// NaN is `nil`, as in a store.
   static func order(_ left: Self, _ right: Self) -> ComparisonResult {
     if left.rank != right.rank { return order(left.rank, right.rank) }
     return compare(left, right) ?? .orderedSame

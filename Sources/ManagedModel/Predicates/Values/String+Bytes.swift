@@ -1,12 +1,12 @@
 internal import Foundation
 
-// Strings compared as SQLite compares text: by the bytes of their UTF-8.
+// Compares strings as SQLite compares text: by their UTF-8 bytes.
 extension String {
-  /// Calls the body with the bytes of both.
+  /// Calls a closure with the bytes of both strings.
   private func withBytes<Result>(
     and other: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
-    // Reading native strings, the usual case, needs neither a copy nor reference counting.
+    // Reading native strings, the usual case, requires neither a copy nor reference counting.
     let made = utf8.withContiguousStorageIfAvailable { left in
       other.utf8.withContiguousStorageIfAvailable { right in body(left, right) }
     }
@@ -15,7 +15,7 @@ extension String {
     return first.withUTF8 { left in second.withUTF8 { right in body(left, right) } }
   }
 
-  /// Whether both have the same bytes; canonically equal strings may differ.
+  /// Returns whether both strings have the same bytes; canonically equal strings can differ.
   package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     return withBytes(and: other) { left, right in Self.areEqual(left[...], right) }
@@ -60,7 +60,7 @@ extension String {
     return memcmp(first, second, left.count) == 0
   }
 
-  /// Whether the part's bytes are in the text, by looking for its first one.
+  /// Returns whether a string contains the bytes of another one, by searching for the first byte.
   private static func contains(
     _ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>
   ) -> Bool {

@@ -155,8 +155,8 @@ struct SwiftPredicateTranslation {
   enum Term {
     case predicate(NSPredicate)
     case expression(NSExpression)
-    /// A condition on a value that may be `nil`, and whether the value is there: the whole is `nil`
-    /// if it isn't.
+    /// A condition on a value that may be `nil`, and whether there's a value: if there isn't, the
+    /// result is `nil`.
     case optional(NSPredicate, isThere: NSPredicate)
     /// Bounds, the upper one inclusive or exclusive.
     case range(lower: NSExpression, upper: NSExpression, isClosed: Bool)
@@ -273,8 +273,8 @@ struct SwiftPredicateTranslation {
 
   /// Returns a compared value.
   ///
-  /// A `nil` beside a Boolean constant becomes the other Boolean value, which isn't equal either:
-  /// SQL finds no rows for `!=` otherwise.
+  /// A `nil` that's compared with a Boolean constant becomes the other Boolean value, which isn't
+  /// equal either: SQL finds no rows for `!=` otherwise.
   private func comparand(_ term: Term, beside other: Term, of node: Any) throws -> NSExpression {
     guard case .optional(let predicate, let isThere) = term, case .expression(let value) = other,
       case .constant(.bool(let constant)) = value.node

@@ -191,8 +191,7 @@ struct AtomicStoreFile {
     if exists { try FileManager.default.removeItem(at: url) }
   }
 
-  /// The file that a symbolic link leads to; `nil` if the file isn't a link, or its target doesn't
-  /// exist.
+  /// The target of a symbolic link; `nil` if the file isn't a link, or its target doesn't exist.
   private var target: URL? {
     var info = stat()
     guard lstat(url.path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK,

@@ -45,7 +45,7 @@ extension StoreDocument {
   /// The reason why a document can't be read.
   struct Problem: Error {
     let message: String
-    /// The line and the column in a text, both from 1.
+    /// The line and the column in the document, both counted from 1.
     let position: (line: Int, column: Int)?
 
     init(_ message: String, at position: (line: Int, column: Int)? = nil) {
@@ -152,7 +152,7 @@ extension StoreDocument {
 extension StoreDocument.Object {
   private typealias Key = StoreDocument.Key
 
-  /// `nil` for anything that isn't written for an object.
+  /// Reads an object, or returns `nil` if the value doesn't have the form of one.
   fileprivate init?(_ value: BinaryPropertyList.Value) {
     guard case .dictionary(let fields) = value,
       case .string(let entity)? = fields[Key.entity], case .integer(let key)? = fields[Key.key],
@@ -196,7 +196,7 @@ extension RowValue {
     }
   }
 
-  /// `nil` for anything that isn't written for a value.
+  /// Reads a value, or returns `nil` if it doesn't have the form of one.
   fileprivate init?(listed value: BinaryPropertyList.Value) {
     switch value {
     case .integer(let number): self = .int64(number)
