@@ -19,7 +19,7 @@ let package = Package(
     .library(name: "WorkbenchCommands", targets: ["WorkbenchCommands", "EngineInterface"]),
     // For the benchmark, which reads logs and records events.
     .library(name: "LogAnalysis", targets: ["LogAnalysis"]),
-    .library(name: "Profiling", targets: ["Profiling"]),
+    .library(name: "RunResults", targets: ["RunResults"]),
     .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
   ],
   dependencies: [
@@ -59,7 +59,7 @@ let package = Package(
       name: "WorkbenchText", dependencies: ["ManagedModel", "SQLiteDriver", "ProfileEvents"]),
     .target(
       name: "StatementAnalysis",
-      dependencies: ["WorkbenchText", "OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
+      dependencies: ["WorkbenchText", "ManagedModel", "SQLiteDriver", "ProfileEvents"]),
     .target(
       name: "ScenarioLanguage",
       dependencies: [
@@ -78,27 +78,22 @@ let package = Package(
         .product(name: "Yams", package: "Yams"),
       ]),
     .target(
-      name: "StoreTools",
+      name: "RunResults",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "OpenCoreData", "SQLiteDriver",
-      ]),
-    .target(
-      name: "Profiling",
-      dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "EngineInterface", "OpenCoreData",
-        "SQLiteDriver", "ProfileEvents",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ManagedModel", "SQLiteDriver",
+        "ProfileEvents",
       ]),
     .target(
       name: "LogAnalysis",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "OpenCoreData",
-        "SQLiteDriver", "ProfileEvents",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ManagedModel", "SQLiteDriver",
+        "ProfileEvents",
       ]),
     .target(
       name: "RunReports",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling", "LogAnalysis", "OpenCoreData", "ProfileEvents",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "RunResults", "LogAnalysis",
+        "ManagedModel", "ProfileEvents",
         .product(name: "Mustache", package: "swift-mustache"),
       ],
       resources: [
@@ -111,27 +106,40 @@ let package = Package(
         .embedInCode("Reports/Resources/live.html"), .embedInCode("Reports/Resources/live.css"),
         .embedInCode("Reports/Resources/live.js"),
         .embedInCode("Reports/Resources/watch.js"),
-        .embedInCode("Migrations/Resources/migration.html"),
         .embedInCode("Logs/Resources/log.html"),
         .embedInCode("Baselines/Resources/history.html"),
+      ]),
+    .target(
+      name: "StoreTools",
+      dependencies: [
+        "WorkbenchText", "StatementAnalysis", "RunResults", "RunReports", "OpenCoreData",
+        "SQLiteDriver",
+      ],
+      resources: [.embedInCode("Migration/Resources/migration.html")]),
+    .target(
+      name: "Profiling",
+      dependencies: [
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "RunResults", "EngineInterface",
+        "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
       name: "WorkbenchShell",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling", "RunReports", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+        "Profiling", "RunResults", "RunReports", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
     .target(
       name: "WorkbenchServer",
       dependencies: [
-        "WorkbenchText", "ScenarioLanguage", "Profiling", "RunReports", "OpenCoreData",
+        "WorkbenchText", "ScenarioLanguage", "ScenarioFiles", "Profiling", "RunResults",
+        "RunReports", "OpenCoreData",
         .product(name: "FlyingSocks", package: "FlyingFox"),
       ]),
     .target(
       name: "WorkbenchCommands",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling", "LogAnalysis", "RunReports", "WorkbenchShell", "WorkbenchServer",
+        "Profiling", "LogAnalysis", "RunResults", "RunReports", "WorkbenchShell", "WorkbenchServer",
         "EngineInterface", "OpenCoreData", "SQLiteDriver", "ModelCode", "CReadline", "CSandbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -163,7 +171,7 @@ let package = Package(
       name: "WorkbenchFixtures",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling", "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+        "Profiling", "LogAnalysis", "RunResults", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ], path: "Tests/WorkbenchFixtures"),
     .testTarget(
       name: "StatementAnalysisTests",
@@ -179,33 +187,40 @@ let package = Package(
       name: "StoreToolsTests",
       dependencies: [
         "FailingFiles", "WorkbenchFixtures", "WorkbenchText", "Profiling", "ScenarioLanguage",
-        "ScenarioFiles", "StoreTools", "OpenCoreData", "ModelCode", "SQLiteDriver",
+        "ScenarioFiles", "StoreTools", "RunReports", "OpenCoreData", "ModelCode", "SQLiteDriver",
       ]),
     .testTarget(
       name: "ProfilingTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "ScenarioFiles", "Profiling", "OpenCoreData", "ProfileEvents",
+        "ScenarioFiles", "Profiling", "RunResults", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+      ]),
+    .testTarget(
+      name: "RunResultsTests",
+      dependencies: [
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
+        "ScenarioFiles", "Profiling", "RunResults", "OpenCoreData", "ProfileEvents",
       ]),
     .testTarget(
       name: "LogAnalysisTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "ScenarioFiles", "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+        "ScenarioFiles", "Profiling", "LogAnalysis", "OpenCoreData", "SQLiteDriver",
+        "ProfileEvents",
       ]),
     .testTarget(
       name: "RunReportsTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "ScenarioFiles", "StoreTools", "Profiling", "LogAnalysis", "RunReports", "OpenCoreData",
+        "ScenarioFiles", "Profiling", "LogAnalysis", "RunResults", "RunReports", "OpenCoreData",
         "ProfileEvents",
       ]),
     .testTarget(
       name: "WorkbenchShellTests",
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
-        "ScenarioFiles", "StoreTools", "Profiling", "RunReports", "WorkbenchShell", "OpenCoreData",
-        "SQLiteDriver", "ProfileEvents",
+        "ScenarioFiles", "StoreTools", "Profiling", "RunResults", "RunReports", "WorkbenchShell",
+        "OpenCoreData", "SQLiteDriver", "ProfileEvents",
       ]),
     .testTarget(
       name: "cdprofTests",

@@ -39,7 +39,7 @@ let package = Package(
         .product(name: "OpenCoreData", package: "cdprof"),
         .product(
           name: "LogAnalysis", package: "cdprof", condition: .when(traits: ["Workbench"])),
-        .product(name: "Profiling", package: "cdprof", condition: .when(traits: ["Workbench"])),
+        .product(name: "RunResults", package: "cdprof", condition: .when(traits: ["Workbench"])),
       ],
       swiftSettings: settings + [
         .unsafeFlags(["-Xfrontend", "-disable-access-control"])

@@ -1,8 +1,7 @@
-import OpenCoreData
+import ManagedModel
 import ProfileEvents
-package import ScenarioFiles
-import ScenarioLanguage
-import WorkbenchText
+package import ScenarioLanguage
+package import WorkbenchText
 
 /// Evaluates the sections of a log against their expectations.
 package struct LogBudgetEvaluator {
@@ -226,5 +225,42 @@ package struct LogBudgetEvaluator {
           "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
             + "\(storm.firstLine); fix: \(storm.fix)"
         })
+  }
+}
+
+extension LogBudgetEvaluator {
+  /// The expectations that logs can't show, and those that have no value.
+  package var problems: [LanguageProblem] { budget.sections.flatMap { problems(in: $0.expect) } }
+
+  private func problems(in block: ExpectBlock) -> [LanguageProblem] {
+    var problems = (block.findings?.names ?? []).compactMap { finding in
+      reasonUnavailable(finding).map { reason in
+        LanguageProblem(
+          reason, at: finding.rule.range,
+          nextStep: "use fault-storm, fetch-loop, count-per-row, or ineffective-prefetch")
+      }
+    }
+    problems += block.plans.map { plan in
+      LanguageProblem(
+        LogBudgetEvaluator.noPlans, at: plan.range ?? SourceRange(line: plan.line, column: 1),
+        nextStep: "remove `\(plan.text)`; `cdprof run` evaluates the plans of a scenario")
+    }
+    for expectation in block.expectations {
+      if let reason = reasonUnavailable(expectation, withHits: true) {
+        problems.append(
+          LanguageProblem(
+            reason, at: expectation.metric.range,
+            nextStep: "use selects, rows, fetches, misses, saves, or another metric in the log"))
+      }
+      do {
+        _ = try expectation.constraint.bounds(in: budget.scope)
+      } catch {
+        problems.append(
+          LanguageProblem(
+            "`\(error.text)` has no value: \(error.message)", at: error.range,
+            nextStep: "specify the rows of the app's store: `data: {Mood: 5000}`"))
+      }
+    }
+    return problems
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import OpenCoreData
+import ManagedModel
 package import WorkbenchText
 
 /// The lines of a log, read in chunks.

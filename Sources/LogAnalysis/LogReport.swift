@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import ProfileEvents
 import SQLiteDriver
 package import ScenarioLanguage
@@ -80,20 +80,11 @@ extension LogReport {
   /// those executed most often.
   static let mostAdvised = 200
 
-  /// Tests indexes for the log's statements on a copy of a store.
+  /// The statements to find indexes for, with the logged bound values.
   ///
-  /// The store isn't modified.
-  ///
-  /// Bound values that aren't in the log (level 1, or `<private>`) are taken from the store.
-  /// Truncated statements and those beyond the limit are skipped.
-  ///
-  /// - Throws: The file system's `NSError`, or `SQLiteError` if the file isn't a store.
-  package func advice(on store: URL) throws -> IndexAdvice {
-    try IndexAdvisor(storeURL: store).advice(on: advisedStatements)
-  }
-
-  /// The statements to suggest indexes for, with the logged bound values.
-  var advisedStatements: [AdvisedStatement] {
+  /// Truncated statements and those beyond the limit are skipped. The advisor takes bound values
+  /// that aren't in the log (level 1, or `<private>`) from the store.
+  package var advisedStatements: [AdvisedStatement] {
     statementsByTime.filter {
       !$0.isTruncated && !$0.isOther && $0.kind != .transaction && $0.kind != .housekeeping
     }
@@ -137,14 +128,13 @@ extension LogReport {
     storm.kind == .fetchLoop ? tables.entity(of: storm.subject) ?? storm.subject : storm.subject
   }
 
-  /// Determines the query plans of the statements on a store, which isn't modified.
+  /// Determines the query plans of the statements.
   ///
   /// **Cost**: one `EXPLAIN QUERY PLAN` for each statement that reads, updates, or deletes rows.
   /// Truncated statements and those beyond the limit have no plan.
   ///
-  /// - Throws: `SQLiteError` if the file can't be opened.
-  package mutating func explain(on store: URL) throws {
-    let reader = try PlanReader(storeURL: store)
+  /// - Parameter reader: The reader of plans on the app's store.
+  package mutating func explain(with reader: PlanReader) {
     for index in statements.indices
     where !statements[index].isTruncated && !statements[index].isOther {
       let statement = statements[index]

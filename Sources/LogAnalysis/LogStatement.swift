@@ -1,5 +1,6 @@
-package import OpenCoreData
+package import ManagedModel
 package import ProfileEvents
+import SQLiteDriver
 import WorkbenchText
 
 /// The executions of a statement (one SQL text) in a log.
@@ -317,16 +318,24 @@ private struct StatementBeginnings {
 
 /// The entities of a log's tables, according to a model.
 package struct LogTables {
-  private let model: SQLModel
+  /// The tables by entity.
+  private var tables: [String: String] = [:]
   /// The names of the root entities by their tables, in uppercase.
-  private let roots: [String: String]
+  private var roots: [String: String] = [:]
 
-  /// Maps a model to tables as Core Data does.
+  /// Maps a model to tables as Core Data does for a new store.
   package init(_ model: NSManagedObjectModel) {
-    self.model = SQLModel(model: model)
-    roots = Dictionary(
-      self.model.entities.filter { $0.superentity == nil }.map { ($0.table.uppercased(), $0.name) },
-      uniquingKeysWith: { first, _ in first })
+    var taken = HousekeepingTables.names
+    for entity in model.entitiesInNumberingOrder() {
+      let name = entity.name ?? ""
+      if let parent = entity.superentity?.name {
+        tables[name] = tables[parent]
+      } else {
+        let table = SQLNames.take(SQLNames.plain(name), from: &taken)
+        tables[name] = table
+        roots[table.uppercased()] = name
+      }
+    }
   }
 
   /// Returns the root entity of a table, or `nil` for join tables and tables that aren't in the
@@ -337,6 +346,6 @@ package struct LogTables {
 
   /// Returns the table of an entity, or `nil` if the entity isn't in the model.
   package func table(of entity: String) -> String? {
-    model.entity(named: entity)?.table
+    tables[entity]
   }
 }

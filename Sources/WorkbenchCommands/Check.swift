@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Profiling
 import RunReports
+import RunResults
 import ScenarioFiles
 import ScenarioLanguage
 import WorkbenchText

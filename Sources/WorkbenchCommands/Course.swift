@@ -3,7 +3,9 @@ import Foundation
 import OpenCoreData
 import Profiling
 import RunReports
+import RunResults
 import ScenarioLanguage
+import WorkbenchServer
 import WorkbenchText
 
 /// `cdprof course`: writes scenarios as a site of lessons.

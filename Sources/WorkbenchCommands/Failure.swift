@@ -1,7 +1,7 @@
 import Foundation
 import ModelCode
 import OpenCoreData
-import Profiling
+import RunResults
 import SQLiteDriver
 import ScenarioLanguage
 import WorkbenchText

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LogAnalysis
+import Profiling
 import RunReports
 import ScenarioFiles
 import ScenarioLanguage
@@ -130,7 +131,9 @@ struct Log: Executable {
     let page = out.map { URL(fileURLWithPath: $0) }
     if let page { try OutputFile.check(page, force: force) }
     let budget = try expect.map {
-      try LogBudget.read(path: $0, model: found, scale: scale ?? 1)
+      try LogBudgetReader.read(path: $0, model: found, scale: scale ?? 1) { budget in
+        LogBudgetEvaluator(budget: budget).problems
+      }
     }
     var log = try read(console)
     var earlier = try before.map { try LogReader.read($0) }
@@ -139,9 +142,11 @@ struct Log: Executable {
       log.resolveEntities(with: tables)
       earlier?.resolveEntities(with: tables)
     }
-    if let storeURL { try log.explain(on: storeURL) }
+    if let storeURL { log.explain(with: try PlanReader(storeURL: storeURL)) }
     let evaluation = try budget.map { try LogBudgetEvaluator(budget: $0).evaluation(of: log) }
-    let advice = try storeURL.map { try log.advice(on: $0) }
+    let advice = try storeURL.map { url in
+      try IndexAdvisor(storeURL: url).advice(on: log.advisedStatements)
+    }
     if let report {
       let data = try report.data(
         LogReportInput(

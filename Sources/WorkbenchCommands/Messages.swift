@@ -2,6 +2,7 @@ import ArgumentParser
 import OpenCoreData
 import Profiling
 import RunReports
+import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import OpenCoreData
+import Profiling
 import StatementAnalysis
 import StoreTools
 import WorkbenchText

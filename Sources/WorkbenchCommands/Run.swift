@@ -3,6 +3,7 @@ import Foundation
 import OpenCoreData
 import Profiling
 import RunReports
+import RunResults
 import ScenarioFiles
 import ScenarioLanguage
 import WorkbenchServer

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import OpenCoreData
-import Profiling
 import RunReports
+import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

@@ -1,7 +1,7 @@
 import FlyingSocks
 import Foundation
 import OpenCoreData
-package import RunReports
+import RunReports
 import Synchronization
 import WorkbenchText
 

@@ -1,7 +1,7 @@
 import Foundation
 import OpenCoreData
-import Profiling
 import RunReports
+import RunResults
 import ScenarioLanguage
 import Synchronization
 import WorkbenchText

@@ -1,5 +1,6 @@
 import ProfileEvents
 import Profiling
+import RunResults
 import ScenarioLanguage
 package import WorkbenchText
 

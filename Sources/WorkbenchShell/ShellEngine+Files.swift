@@ -3,6 +3,7 @@ import OpenCoreData
 import ProfileEvents
 import Profiling
 import RunReports
+import RunResults
 import ScenarioFiles
 import ScenarioLanguage
 package import WorkbenchText

@@ -1,5 +1,5 @@
 import OpenCoreData
-import Profiling
+import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

@@ -1,6 +1,7 @@
 import OpenCoreData
 import ProfileEvents
 import Profiling
+import RunResults
 import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText

@@ -2,6 +2,7 @@ import Foundation
 import OpenCoreData
 import ProfileEvents
 package import Profiling
+import RunResults
 import SQLiteDriver
 import ScenarioLanguage
 import StoreTools

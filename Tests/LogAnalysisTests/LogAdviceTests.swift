@@ -1,4 +1,5 @@
 import Foundation
+import Profiling
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
@@ -22,7 +23,7 @@ struct LogAdviceTests {
     let report = SampleLogs.report("CoreData: sql: \(Self.search)\n" + details.joined())
     #expect(
       report.statements[0].boundValues == (isComplete ? [.real(3), .real(4)] : nil))
-    let advice = try report.advice(on: store.url)
+    let advice = try IndexAdvisor(storeURL: store.url).advice(on: report.advisedStatements)
     #expect(advice.proposals.map(\.title) == ["Mood (latitude, longitude)"])
     #expect(advice.unmeasured.isEmpty)
   }
@@ -37,7 +38,7 @@ struct LogAdviceTests {
         "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
       ].map { "CoreData: sql: \($0)\n" }.joined())
     #expect(report.advisedStatements.map(\.count) == [1, 1])
-    let advice = try report.advice(on: store.url)
+    let advice = try IndexAdvisor(storeURL: store.url).advice(on: report.advisedStatements)
     #expect(advice.proposals.isEmpty)
     #expect(advice.unmeasured.count == 1)
   }
@@ -57,7 +58,7 @@ struct LogAdviceTests {
     let report = SampleLogs.report(
       "CoreData: sql: \(Self.search)\nCoreData: details: SQLite bind[0] = 3.5\n"
         + "CoreData: details: SQLite bind[1] = 4.5\n")
-    let advice = try report.advice(on: store.url)
+    let advice = try IndexAdvisor(storeURL: store.url).advice(on: report.advisedStatements)
     let hidden = String(decoding: try LogJSON.data(report, advice: advice), as: UTF8.self)
     #expect(hidden.contains("\"proposals\"") && hidden.contains("Mood (latitude") == false)
     #expect(!hidden.contains("3.5") && !hidden.contains("\"binds\""))

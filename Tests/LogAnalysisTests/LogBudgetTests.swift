@@ -22,7 +22,7 @@ struct LogBudgetTests {
       withDestinationURL: PackagedScenarios.folder.appendingPathComponent("Models"))
     let file = folder.file("budget.yml")
     try Data(text.utf8).write(to: file)
-    return try withExtendedLifetime(folder) { try LogBudget.read(path: file.path, model: nil) }
+    return try withExtendedLifetime(folder) { try LogBudget.read(path: file.path) }
   }
 
   @Test func budgetSectionsAreEvaluated() throws {
@@ -97,7 +97,7 @@ struct LogBudgetTests {
       at: folder.file("Models"),
       withDestinationURL: PackagedScenarios.folder.appendingPathComponent("Models"))
     let budget = try withExtendedLifetime(folder) {
-      try LogBudget.read(path: file.path, model: nil)
+      try LogBudget.read(path: file.path)
     }
     let section = "cdprof: begin list\n" + SampleLogs.fetch("SELECT 0 FROM ZMOOD t0", rows: 3)
     let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(
@@ -228,7 +228,7 @@ struct LogBudgetTests {
   /// The formulas of a scenario that was exported at a scale.
   @Test func scenarioIsABudgetAtAnyScale() throws {
     let scenario = PackagedScenarios.folder.appendingPathComponent("08-performance/who-sorts.yml")
-    let budget = try LogBudget.read(path: scenario.path, model: nil, scale: 10)
+    let budget = try LogBudget.read(path: scenario.path, scale: 10)
     #expect(budget.scope.rows["Mood"] == 1_000 && budget.scope.scale == 10)
   }
 
@@ -253,7 +253,7 @@ struct LogBudgetTests {
   /// A scenario's variants are the sections; expectations that a log can't show are listed.
   @Test func scenarioServesAsBudget() throws {
     let scenario = PackagedScenarios.folder.appendingPathComponent("faults.yml")
-    let budget = try LogBudget.read(path: scenario.path, model: nil)
+    let budget = try LogBudget.read(path: scenario.path)
     #expect(budget.isScenario && budget.sections.count == 6)
     let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(
       of: SampleLogs.report(

@@ -3,7 +3,7 @@ import Testing
 
 /// A Swift file: its lines, and its lines without comments and string literals.
 struct SourceFile: Sendable, CustomTestStringConvertible {
-  /// The path relative to the root folder, such as `Sources/Profiling/Recording/Recorder.swift`.
+  /// The path relative to the root folder, such as `Sources/RunResults/Recording/Recorder.swift`.
   let path: String
   let lines: [String]
   /// The lines without comments and the contents of string literals.

@@ -1,5 +1,6 @@
 import Foundation
 import ProfileEvents
+import RunResults
 import ScenarioFiles
 import Testing
 import WorkbenchFixtures

@@ -1,5 +1,5 @@
 package import ProfileEvents
-package import Profiling
+package import RunResults
 
 /// Records the events of a variant without a store, in the order in which a context emits them.
 package final class EventScript {

@@ -1,5 +1,5 @@
 import ProfileEvents
-package import Profiling
+package import RunResults
 package import ScenarioLanguage
 import StatementAnalysis
 import Synchronization

@@ -1,5 +1,5 @@
 package import Foundation
-package import Profiling
+package import RunResults
 import ScenarioLanguage
 
 /// Finds the scenario files of the package, whatever folder the tests run in.

@@ -1,4 +1,5 @@
 import Foundation
+import RunResults
 import ScenarioFiles
 import Testing
 import WorkbenchFixtures

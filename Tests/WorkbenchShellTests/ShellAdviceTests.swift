@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import RunResults
 import Testing
 import WorkbenchFixtures
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import ProfileEvents
+import RunResults
 import Testing
 import WorkbenchFixtures
 

@@ -1,7 +1,7 @@
 #if Workbench
   public import OpenCoreData
   import ProfileEvents
-  import Profiling
+  import RunResults
 
   /// The workbench's recorder, which stores a coordinator's events.
   public final class EventCounter: Sendable {

@@ -59,7 +59,7 @@ struct DeferredMigration {
       work.tables.removeFirst()
       let statement = MigrationStatements.Statement(
         phase: .dropTables, purpose: "drop the unused table \(table)",
-        sql: "DROP TABLE IF EXISTS \(SQLNames.quoted(table))", values: [],
+        sql: "DROP TABLE IF EXISTS \(SQLSyntax.quoted(table))", values: [],
         work: .schema)
       try run(statement, on: connection, events)
       return work

@@ -140,27 +140,27 @@ extension LightweightMigrationPlan {
         current = Self.temporaryName(of: table)
         add(
           .renameTables, "\(purpose): rename the old join table",
-          "ALTER TABLE \(SQLNames.quoted(table)) RENAME TO \(SQLNames.quoted(current))")
+          "ALTER TABLE \(SQLSyntax.quoted(table)) RENAME TO \(SQLSyntax.quoted(current))")
       }
       add(
         .joinTables, "\(purpose): rename the join table",
-        "ALTER TABLE \(SQLNames.quoted(current)) RENAME TO \(SQLNames.quoted(join.table))")
+        "ALTER TABLE \(SQLSyntax.quoted(current)) RENAME TO \(SQLSyntax.quoted(join.table))")
     }
     for (old, new) in join.newNames.sorted(by: { $0.key < $1.key }) where old != new.uppercased() {
       add(
         .joinTables, "\(purpose): rename \(old) to \(new)",
-        "ALTER TABLE \(SQLNames.quoted(join.table)) RENAME COLUMN \(SQLNames.quoted(old)) TO "
-          + SQLNames.quoted(new))
+        "ALTER TABLE \(SQLSyntax.quoted(join.table)) RENAME COLUMN \(SQLSyntax.quoted(old)) TO "
+          + SQLSyntax.quoted(new))
     }
   }
 
   private mutating func fill(
     _ join: JoinTableMigration, _ purpose: String, _ names: Set<String>
   ) {
-    let own = SQLNames.quoted(join.ownColumn)
-    let other = SQLNames.quoted(join.otherColumn)
+    let own = SQLSyntax.quoted(join.ownColumn)
+    let other = SQLSyntax.quoted(join.otherColumn)
     let relationship = join.relationship.relationship
-    let table = SQLNames.quoted(join.table)
+    let table = SQLSyntax.quoted(join.table)
     var known = join.former.map { Set($0.orders.keys) } ?? []
     if let former = join.former {
       // Another table may get its name.
@@ -169,16 +169,16 @@ extension LightweightMigrationPlan {
       if isReplaced {
         add(
           .renameTables, "\(purpose): rename the old join table",
-          "ALTER TABLE \(SQLNames.quoted(former.table)) RENAME TO \(SQLNames.quoted(current))")
+          "ALTER TABLE \(SQLSyntax.quoted(former.table)) RENAME TO \(SQLSyntax.quoted(current))")
       }
       let orders = former.orders.sorted { $0.key < $1.key }
-      let columns = [own, other] + orders.map { SQLNames.quoted($0.key) }
+      let columns = [own, other] + orders.map { SQLSyntax.quoted($0.key) }
       let values = [former.ownColumn, former.otherColumn] + orders.map(\.value)
       add(
         .joinTables, "\(purpose): copy the pairs",
         "INSERT INTO \(table) (\(columns.joined(separator: ", "))) "
-          + "SELECT \(values.map(SQLNames.quoted).joined(separator: ", ")) "
-          + "FROM \(SQLNames.quoted(current))")
+          + "SELECT \(values.map(SQLSyntax.quoted).joined(separator: ", ")) "
+          + "FROM \(SQLSyntax.quoted(current))")
     } else {
       var pairs = keptPairs(of: relationship, of: join.entity)
       if pairs == nil, let inverse = relationship.inverseRelationship {
@@ -191,7 +191,7 @@ extension LightweightMigrationPlan {
         (join.relationship.orderColumn, pairs.order), (join.backOrderColumn, pairs.backOrder),
       ] {
         guard let column, let value else { continue }
-        columns.append(SQLNames.quoted(column))
+        columns.append(SQLSyntax.quoted(column))
         values.append(value)
         known.insert(column)
       }

@@ -67,7 +67,7 @@ package struct LightweightMigrationCosts: Sendable {
     try StoreMetadata(newStoreOf: comparison.old, configuration: nil).write(to: connection)
     for entity in SQLModel(model: comparison.old).entities {
       _ = try connection.values(
-        "INSERT INTO \(SQLNames.primaryKeyTable)(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?, ?, ?, 0)",
+        "INSERT INTO \(HousekeepingTables.entities)(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?, ?, ?, 0)",
         [
           .integer(Int64(entity.number)), .text(entity.name),
           .integer(Int64(entity.superentity?.number ?? 0)),
@@ -143,7 +143,7 @@ extension TableMigration {
       && columns.flatMap(\.sources.values).allSatisfy { source in
         switch source {
         case .column, .null, .filled: true
-        case .entityNumbers(let column): renumber(SQLNames.quoted(column)) == nil
+        case .entityNumbers(let column): renumber(SQLSyntax.quoted(column)) == nil
         case .real, .marked, .constant, .cleared, .entityNumber: false
         }
       }

@@ -32,7 +32,7 @@ extension LightweightMigrationPlan {
   /// As in Core Data, the row of a renamed entity keeps the former name, unless another entity has
   /// that name now.
   private mutating func replacePrimaryKeyTable() {
-    let table = SQLNames.primaryKeyTable
+    let table = HousekeepingTables.entities
     add(
       .housekeeping, "negate the entity IDs",
       "UPDATE \(table) SET Z_ENT = -Z_ENT WHERE Z_ENT BETWEEN 1 AND "
@@ -166,9 +166,9 @@ extension LightweightMigrationPlan {
       for column in entity.ownColumns where column.property.isExternal {
         let losers = entity.family.filter { !keeps(column.property.name, of: $0) }
         guard !losers.isEmpty else { continue }
-        let name = SQLNames.quoted(column.name)
+        let name = SQLSyntax.quoted(column.name)
         let statement = try connection.statement(
-          "SELECT \(name) FROM \(SQLNames.quoted(entity.table)) "
+          "SELECT \(name) FROM \(SQLSyntax.quoted(entity.table)) "
             + "WHERE substr(\(name), 1, 1) = x'02' AND Z_ENT IN (\(Self.list(losers)))")
         defer { statement.reset() }
         while try statement.step() {

@@ -9,12 +9,12 @@ extension LightweightMigrationPlan {
     for trigger in objects.triggers where isOfStore(trigger) {
       add(
         .removeObjects, "drop the trigger \(trigger.name)",
-        "DROP TRIGGER \(SQLNames.quoted(trigger.name))")
+        "DROP TRIGGER \(SQLSyntax.quoted(trigger.name))")
     }
     let kept = Set(keptRangeIndexes.map { $0.name.uppercased() })
     for name in objects.rangeTables
     where name.uppercased().hasPrefix("Z_RT_") && !kept.contains(name.uppercased()) {
-      add(.removeObjects, "drop the R-tree \(name)", "DROP TABLE \(SQLNames.quoted(name))")
+      add(.removeObjects, "drop the R-tree \(name)", "DROP TABLE \(SQLSyntax.quoted(name))")
     }
     let staying = keptIndexes
     let names = Set(requiredIndexes.map { $0.name.uppercased() })
@@ -24,7 +24,7 @@ extension LightweightMigrationPlan {
         if cleanup == .later, names.contains(index.name.uppercased()) {
           add(
             .removeObjects, "drop the index \(index.name)",
-            "DROP INDEX IF EXISTS \(SQLNames.quoted(index.name))")
+            "DROP INDEX IF EXISTS \(SQLSyntax.quoted(index.name))")
         }
         continue
       }
@@ -35,7 +35,7 @@ extension LightweightMigrationPlan {
       }
       add(
         .removeObjects, "drop the index \(index.name)",
-        "DROP INDEX \(SQLNames.quoted(index.name))")
+        "DROP INDEX \(SQLSyntax.quoted(index.name))")
     }
   }
 
@@ -100,9 +100,9 @@ extension LightweightMigrationPlan {
     for table in pending.tables where file.tables[table.uppercased()] != nil {
       if names.contains(table.uppercased()) {
         add(
-          .removeObjects, "drop the unused table \(table)", "DROP TABLE \(SQLNames.quoted(table))")
+          .removeObjects, "drop the unused table \(table)", "DROP TABLE \(SQLSyntax.quoted(table))")
       } else if cleanup == .now {
-        add(.dropTables, "drop the unused table \(table)", "DROP TABLE \(SQLNames.quoted(table))")
+        add(.dropTables, "drop the unused table \(table)", "DROP TABLE \(SQLSyntax.quoted(table))")
       } else {
         deferred.tables.append(table)
       }
@@ -121,12 +121,12 @@ extension LightweightMigrationPlan {
         name = Self.temporaryName(of: root.table)
         add(
           .renameTables, "\(root.name): rename the old table",
-          "ALTER TABLE \(SQLNames.quoted(root.table)) RENAME TO \(SQLNames.quoted(name))")
+          "ALTER TABLE \(SQLSyntax.quoted(root.table)) RENAME TO \(SQLSyntax.quoted(name))")
       } else if cleanup == .later {
         deferred.tables.append(name)
         continue
       }
-      add(.dropTables, "\(root.name): drop the old table", "DROP TABLE \(SQLNames.quoted(name))")
+      add(.dropTables, "\(root.name): drop the old table", "DROP TABLE \(SQLSyntax.quoted(name))")
     }
     dropJoinTables()
   }
@@ -146,7 +146,7 @@ extension LightweightMigrationPlan {
         if !copied.contains(table) {
           add(
             .renameTables, "\(list.relationship): rename the old join table",
-            "ALTER TABLE \(SQLNames.quoted(table)) RENAME TO \(SQLNames.quoted(name))")
+            "ALTER TABLE \(SQLSyntax.quoted(table)) RENAME TO \(SQLSyntax.quoted(name))")
         }
       } else if cleanup == .later {
         deferred.tables.append(name)
@@ -154,7 +154,7 @@ extension LightweightMigrationPlan {
       }
       add(
         .dropTables, "\(list.relationship): drop the old join table",
-        "DROP TABLE \(SQLNames.quoted(name))")
+        "DROP TABLE \(SQLSyntax.quoted(name))")
     }
   }
 
@@ -187,9 +187,9 @@ extension LightweightMigrationPlan {
     }
     // Only columns and indexes change if deferred work is finished.
     for column in cleanup.isFinishing ? [] : destinationSchema.derivedColumns {
-      let table = SQLNames.quoted(column.entity.table)
+      let table = SQLSyntax.quoted(column.entity.table)
       guard let value = column.value(of: table) else { continue }
-      let name = SQLNames.quoted(column.column)
+      let name = SQLSyntax.quoted(column.column)
       add(
         .fillColumns, "\(column.entity.name).\(column.name): compute values",
         "UPDATE \(table) SET \(name) = \(value) "
@@ -205,10 +205,10 @@ extension LightweightMigrationPlan {
 extension RangeIndex {
   /// The statement that inserts the rows of the table.
   var fillStatement: String {
-    let quoted = columns.map(SQLNames.quoted)
+    let quoted = columns.map(SQLSyntax.quoted)
     let values = (["Z_PK"] + quoted.flatMap { [$0, $0] }).joined(separator: ", ")
     let present = quoted.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
-    return "INSERT INTO \(SQLNames.quoted(name)) SELECT \(values) FROM \(SQLNames.quoted(table)) "
+    return "INSERT INTO \(SQLSyntax.quoted(name)) SELECT \(values) FROM \(SQLSyntax.quoted(table)) "
       + "WHERE \(present)"
   }
 }

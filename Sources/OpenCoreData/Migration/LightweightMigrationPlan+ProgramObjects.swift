@@ -1,3 +1,4 @@
+import ManagedModel
 import SQLiteDriver
 
 // Indexes and triggers in a store's file that a program created with SQL.
@@ -123,9 +124,9 @@ extension LightweightMigrationPlan {
     let columns = try connection.values("SELECT name FROM pragma_table_info(?)", [.text(name)])
     let assignments = columns.compactMap { row -> String? in
       guard case .text(let column)? = row.first else { return nil }
-      return "\(SQLNames.quoted(column)) = \(SQLNames.quoted(column))"
+      return "\(SQLSyntax.quoted(column)) = \(SQLSyntax.quoted(column))"
     }.joined(separator: ", ")
-    let table = SQLNames.quoted(name)
+    let table = SQLSyntax.quoted(name)
     for sql in [
       "INSERT INTO \(table) DEFAULT VALUES", "UPDATE \(table) SET \(assignments)",
       "DELETE FROM \(table)",
@@ -145,9 +146,9 @@ extension FileObjects.Index {
   /// Returns the statement that creates it in another table, or with other names of its columns.
   fileprivate func renamed(_ table: String, columns: [String]) -> String {
     let parts = zip(parts, columns).map { part, column in
-      SQLNames.quoted(column) + (part.isAscending ? "" : " DESC")
+      SQLSyntax.quoted(column) + (part.isAscending ? "" : " DESC")
     }
-    return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLNames.quoted(name)) "
-      + "ON \(SQLNames.quoted(table)) (\(parts.joined(separator: ", ")))"
+    return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLSyntax.quoted(name)) "
+      + "ON \(SQLSyntax.quoted(table)) (\(parts.joined(separator: ", ")))"
   }
 }

@@ -58,7 +58,7 @@ extension LightweightMigrationPlan {
           add(
             .keepJoinRows,
             "\(entity.name).\(list.relationship.name): remove pairs of removed objects",
-            "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(column)) IN "
+            "DELETE FROM \(SQLSyntax.quoted(table)) WHERE \(SQLSyntax.quoted(column)) IN "
               + keys(of: entities, root))
         }
       }
@@ -79,16 +79,16 @@ extension LightweightMigrationPlan {
     _ columns: KeyColumns, to entities: [SQLEntity], _ done: inout Set<KeyColumns>
   ) {
     guard let root = entities.first?.root, done.insert(columns).inserted else { return }
-    let key = SQLNames.quoted(columns.key)
-    let nulls = ([columns.key] + columns.others).map { "\(SQLNames.quoted($0)) = NULL" }
+    let key = SQLSyntax.quoted(columns.key)
+    let nulls = ([columns.key] + columns.others).map { "\(SQLSyntax.quoted($0)) = NULL" }
     add(
       .keepJoinRows, "\(columns.table): remove references to removed objects",
-      "UPDATE \(SQLNames.quoted(columns.table)) SET \(nulls.joined(separator: ", ")) "
+      "UPDATE \(SQLSyntax.quoted(columns.table)) SET \(nulls.joined(separator: ", ")) "
         + "WHERE \(key) IN \(keys(of: entities, root))")
   }
 
   private func keys(of entities: [SQLEntity], _ root: SQLEntity) -> String {
-    "(SELECT Z_PK FROM \(SQLNames.quoted(root.table)) WHERE Z_ENT IN (\(Self.list(entities))))"
+    "(SELECT Z_PK FROM \(SQLSyntax.quoted(root.table)) WHERE Z_ENT IN (\(Self.list(entities))))"
   }
 
   // MARK: Keys and order keys that aren't columns of the source table
@@ -117,11 +117,11 @@ extension LightweightMigrationPlan {
         if let numbers = column.entityColumn, isEmpty(numbers),
           let destination = relationship.destinationEntity.flatMap(destination.storedEntity)
         {
-          let (name, key) = (SQLNames.quoted(table.root.table), SQLNames.quoted(column.name))
+          let (name, key) = (SQLSyntax.quoted(table.root.table), SQLSyntax.quoted(column.name))
           add(
             .fillColumns, "\(entity.name).\(relationship.name): set entity IDs",
-            "UPDATE \(name) SET \(SQLNames.quoted(numbers)) = (SELECT d.Z_ENT "
-              + "FROM \(SQLNames.quoted(destination.table)) d WHERE d.Z_PK = \(name).\(key)) "
+            "UPDATE \(name) SET \(SQLSyntax.quoted(numbers)) = (SELECT d.Z_ENT "
+              + "FROM \(SQLSyntax.quoted(destination.table)) d WHERE d.Z_PK = \(name).\(key)) "
               + "WHERE \(key) IS NOT NULL")
         }
         if let order = column.orderColumn, !hasOrder {
@@ -151,10 +151,10 @@ extension LightweightMigrationPlan {
   private mutating func fill(
     _ column: String, _ orderColumn: String?, of root: SQLEntity, from pairs: KeptJoinRows
   ) {
-    let table = SQLNames.quoted(root.table)
-    var values = ["\(SQLNames.quoted(column)) = p.\(pairs.destination)"]
+    let table = SQLSyntax.quoted(root.table)
+    var values = ["\(SQLSyntax.quoted(column)) = p.\(pairs.destination)"]
     if let orderColumn, let order = pairs.backOrder {
-      values.append("\(SQLNames.quoted(orderColumn)) = p.\(order)")
+      values.append("\(SQLSyntax.quoted(orderColumn)) = p.\(order)")
     }
     add(
       .fillColumns, "\(root.name): set \(column)",
@@ -228,8 +228,8 @@ extension LightweightMigrationPlan {
     _ column: String, in table: String, by owner: String, _ relationship: String,
     sortedBy key: String = "Z_PK"
   ) {
-    let (table, column) = (SQLNames.quoted(table), SQLNames.quoted(column))
-    let (owner, key) = (SQLNames.quoted(owner), SQLNames.quoted(key))
+    let (table, column) = (SQLSyntax.quoted(table), SQLSyntax.quoted(column))
+    let (owner, key) = (SQLSyntax.quoted(owner), SQLSyntax.quoted(key))
     let orderKey = OrderKeyAllocator.orderKeySQL(partition: owner, order: key)
     add(
       .fillColumns, "\(relationship): set order keys",
@@ -309,11 +309,11 @@ extension LightweightMigrationPlan {
     func select(
       _ source: String, _ destination: String, _ table: String, order: String?, back: String?
     ) -> (sql: String, hasOrder: Bool, hasBackOrder: Bool) {
-      let (source, destination) = (SQLNames.quoted(source), SQLNames.quoted(destination))
-      let orders = [order, back].map { $0.map(SQLNames.quoted) ?? "NULL" }
+      let (source, destination) = (SQLSyntax.quoted(source), SQLSyntax.quoted(destination))
+      let orders = [order, back].map { $0.map(SQLSyntax.quoted) ?? "NULL" }
       return (
         "SELECT \(source) AS s, \(destination) AS d, \(orders[0]) AS o, \(orders[1]) AS b "
-          + "FROM \(SQLNames.quoted(table)) "
+          + "FROM \(SQLSyntax.quoted(table)) "
           + "WHERE \(source) IS NOT NULL AND \(destination) IS NOT NULL",
         order != nil, back != nil
       )

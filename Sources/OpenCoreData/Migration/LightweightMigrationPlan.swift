@@ -254,9 +254,9 @@ extension LightweightMigrationPlan {
   mutating func addChecks() {
     for entity in destination.entities {
       let members = Self.list(entity.family)
-      let table = SQLNames.quoted(entity.table)
+      let table = SQLSyntax.quoted(entity.table)
       for column in entity.ownColumns {
-        let name = SQLNames.quoted(column.name)
+        let name = SQLSyntax.quoted(column.name)
         func check(_ condition: String, _ problem: MigrationFailure.Problem) {
           add(
             MigrationStatements.Check(
@@ -287,9 +287,9 @@ extension LightweightMigrationPlan {
           let inverse = joinedInverse(of: relationship, of: entity)
         {
           check(
-            "EXISTS (SELECT 1 FROM \(SQLNames.quoted(inverse.table)) AS cdprof_other "
+            "EXISTS (SELECT 1 FROM \(SQLSyntax.quoted(inverse.table)) AS cdprof_other "
               + "WHERE cdprof_other.Z_PK = \(table).\(name) "
-              + "AND cdprof_other.\(SQLNames.quoted(inverse.column)) IS NOT \(table).Z_PK)",
+              + "AND cdprof_other.\(SQLSyntax.quoted(inverse.column)) IS NOT \(table).Z_PK)",
             .mismatchedInverse)
         }
         if let condition = overflow(of: column, formers) { check(condition, .outOfRange) }
@@ -302,7 +302,7 @@ extension LightweightMigrationPlan {
   /// represent those of all former properties.
   private func overflow(of column: SQLColumn, _ formers: [NSPropertyDescription?]) -> String? {
     guard let type = (column.property as? NSAttributeDescription)?.attributeType else { return nil }
-    let name = SQLNames.quoted(column.name)
+    let name = SQLSyntax.quoted(column.name)
     if let range = type.narrowIntegers,
       formers.contains(where: { $0.map { !fits($0, range) } ?? false })
     {

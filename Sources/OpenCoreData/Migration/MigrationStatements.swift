@@ -156,7 +156,7 @@ extension SQLiteValue {
     case .text(let text):
       // A literal ends at a NUL.
       text.utf8.contains(0)
-        ? "CAST(\(SQLiteValue.blob(Array(text.utf8)).literal) AS TEXT)" : SQLNames.literal(text)
+        ? "CAST(\(SQLiteValue.blob(Array(text.utf8)).literal) AS TEXT)" : SQLSyntax.literal(text)
     case .blob(let bytes):
       "x'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
     }

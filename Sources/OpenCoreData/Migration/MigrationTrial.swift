@@ -102,10 +102,10 @@ package struct MigrationTrial: Sendable {
   ) throws -> (rows: Int64?, samples: [String]) {
     let mapped = try SQLModel(model: model, connection: connection)
     guard let entity = mapped.entity(named: entity) else { return (nil, []) }
-    let columns = names.compactMap { entity.column(named: $0).map { SQLNames.quoted($0.name) } }
+    let columns = names.compactMap { entity.column(named: $0).map { SQLSyntax.quoted($0.name) } }
     guard columns.count == names.count, !columns.isEmpty else { return (nil, []) }
     let groups =
-      "FROM \(SQLNames.quoted(entity.table)) WHERE Z_ENT IN "
+      "FROM \(SQLSyntax.quoted(entity.table)) WHERE Z_ENT IN "
       + "(\(LightweightMigrationPlan.list(entity.family))) AND "
       + columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
       + " GROUP BY \(columns.joined(separator: ", ")) HAVING COUNT(*) > 1"

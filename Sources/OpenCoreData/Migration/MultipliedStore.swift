@@ -33,7 +33,7 @@ package struct MultipliedStore {
     var count = 0
     for table in store.keys.keys.sorted() {
       if case .integer(let rows)? = try connection.values(
-        "SELECT COUNT(*) FROM \(SQLNames.quoted(table))"
+        "SELECT COUNT(*) FROM \(SQLSyntax.quoted(table))"
       ).first?.first {
         count += Int(rows)
       }
@@ -97,7 +97,7 @@ package struct MultipliedStore {
       let columns = keys[table] ?? []
       for column in columns {
         if case .integer(let key)? = try connection.values(
-          "SELECT MAX(\(SQLNames.quoted(column))) FROM \(SQLNames.quoted(table))"
+          "SELECT MAX(\(SQLSyntax.quoted(column))) FROM \(SQLSyntax.quoted(table))"
         ).first?.first {
           greatest = max(greatest, key)
         }
@@ -116,15 +116,15 @@ package struct MultipliedStore {
     guard let columns = file.tables[table.uppercased()]?.columns, !columns.isEmpty else { return }
     let keys = keys[table] ?? []
     let values = columns.map { column -> String in
-      let name = "t.\(SQLNames.quoted(column.name))"
+      let name = "t.\(SQLSyntax.quoted(column.name))"
       if keys.contains(column.name.uppercased()) { return "\(name) + k.i * \(shift)" }
       return unique[table]?[column.name.uppercased()] ?? name
     }
     try connection.execute(
       "WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < \(factor - 1)) "
-        + "INSERT INTO \(SQLNames.quoted(table)) "
-        + "(\(columns.map { SQLNames.quoted($0.name) }.joined(separator: ", "))) "
-        + "SELECT \(values.joined(separator: ", ")) FROM k, \(SQLNames.quoted(table)) t")
+        + "INSERT INTO \(SQLSyntax.quoted(table)) "
+        + "(\(columns.map { SQLSyntax.quoted($0.name) }.joined(separator: ", "))) "
+        + "SELECT \(values.joined(separator: ", ")) FROM k, \(SQLSyntax.quoted(table)) t")
   }
 
   // MARK: Unique values
@@ -174,7 +174,7 @@ package struct MultipliedStore {
   private func uniqueValue(
     of column: SQLColumn, _ attribute: NSAttributeDescription, in table: String, _ factor: Int
   ) throws -> String? {
-    let name = "t.\(SQLNames.quoted(column.name))"
+    let name = "t.\(SQLSyntax.quoted(column.name))"
     switch StoredType(attribute.attributeType) {
     // A suffix that another value of the store can't have.
     case .text: return "\(name) || '~' || hex(randomblob(8))"
@@ -183,12 +183,12 @@ package struct MultipliedStore {
       guard !attribute.allowsExternalBinaryDataStorage else { return nil }
       return "CASE WHEN \(name) IS NOT NULL THEN randomblob(16) END"
     case .real, .timestamp:
-      return "\(name) + k.i * (SELECT MAX(\(SQLNames.quoted(column.name))) "
-        + "- MIN(\(SQLNames.quoted(column.name))) + 1 FROM \(SQLNames.quoted(table)))"
+      return "\(name) + k.i * (SELECT MAX(\(SQLSyntax.quoted(column.name))) "
+        + "- MIN(\(SQLSyntax.quoted(column.name))) + 1 FROM \(SQLSyntax.quoted(table)))"
     case .integer:
       let bounds = try connection.values(
-        "SELECT MIN(\(SQLNames.quoted(column.name))), MAX(\(SQLNames.quoted(column.name))) "
-          + "FROM \(SQLNames.quoted(table))"
+        "SELECT MIN(\(SQLSyntax.quoted(column.name))), MAX(\(SQLSyntax.quoted(column.name))) "
+          + "FROM \(SQLSyntax.quoted(table))"
       ).first
       guard case .integer(let least)? = bounds?.first, case .integer(let most)? = bounds?.last
       else { return name }

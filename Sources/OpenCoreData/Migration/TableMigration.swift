@@ -53,7 +53,7 @@ struct TableMigration {
       }
   }
 
-  private var table: String { SQLNames.quoted(root.table) }
+  private var table: String { SQLSyntax.quoted(root.table) }
   private var purpose: String { root.name }
 
   /// Returns the column of the source table that a column keeps; `nil` if it's new or has several
@@ -78,7 +78,7 @@ struct TableMigration {
     if change == .copy { renameTables(source, in: &statements) }
     statements.add(.copyRows, "\(purpose): create the table", createTable)
     let kept = columns.filter { $0.sources.values.contains { $0 != .null && $0 != .cleared } }
-    let names = ["Z_PK", "Z_ENT", "Z_OPT"] + kept.map { SQLNames.quoted($0.name) }
+    let names = ["Z_PK", "Z_ENT", "Z_OPT"] + kept.map { SQLSyntax.quoted($0.name) }
     let values = ["Z_PK", numbers ?? "Z_ENT", "Z_OPT"] + kept.map(copied)
     var condition = ""
     if change == .split {
@@ -89,14 +89,14 @@ struct TableMigration {
     statements.add(
       .copyRows, "\(purpose): copy the rows",
       "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
-        + "SELECT \(values.joined(separator: ", ")) FROM \(SQLNames.quoted(sourceName))\(condition)"
+        + "SELECT \(values.joined(separator: ", ")) FROM \(SQLSyntax.quoted(sourceName))\(condition)"
     )
   }
 
   private func renameTables(_ source: SQLEntity, in statements: inout MigrationStatements) {
     statements.add(
       .renameTables, "\(purpose): rename the old table",
-      "ALTER TABLE \(SQLNames.quoted(source.table)) RENAME TO \(SQLNames.quoted(sourceName))")
+      "ALTER TABLE \(SQLSyntax.quoted(source.table)) RENAME TO \(SQLSyntax.quoted(sourceName))")
   }
 
   /// Returns the expression of a column's values in a copy.
@@ -119,7 +119,7 @@ struct TableMigration {
   }
 
   private func expression(_ source: ColumnSource, in name: String? = nil) -> String {
-    func quoted(_ column: String) -> String { SQLNames.quoted(name ?? column) }
+    func quoted(_ column: String) -> String { SQLSyntax.quoted(name ?? column) }
     switch source {
     case .column(let column): return quoted(column)
     case .real(let column): return "CAST(\(quoted(column)) AS REAL)"
@@ -130,7 +130,7 @@ struct TableMigration {
     case .null, .cleared: return "NULL"
     case .entityNumbers(let column): return renumber(quoted(column)) ?? quoted(column)
     case .entityNumber(let number, let keys):
-      let keys = SQLNames.quoted(newNames[keys.uppercased()] ?? keys)
+      let keys = SQLSyntax.quoted(newNames[keys.uppercased()] ?? keys)
       return "CASE WHEN \(keys) IS NOT NULL THEN \(number) END"
     }
   }
@@ -141,7 +141,7 @@ struct TableMigration {
       if sourceName != source.table { renameTables(source, in: &statements) }
       statements.add(
         .alterTables, "\(purpose): rename the table",
-        "ALTER TABLE \(SQLNames.quoted(sourceName)) RENAME TO \(table)")
+        "ALTER TABLE \(SQLSyntax.quoted(sourceName)) RENAME TO \(table)")
     }
     if !leaving.isEmpty {
       statements.add(
@@ -152,15 +152,15 @@ struct TableMigration {
       guard let old = Self.base(of: column) else {
         statements.add(
           .alterTables, "\(purpose): add \(column.name)",
-          "ALTER TABLE \(table) ADD COLUMN \(SQLNames.quoted(column.name)) \(column.type.declaration)"
+          "ALTER TABLE \(table) ADD COLUMN \(SQLSyntax.quoted(column.name)) \(column.type.declaration)"
         )
         continue
       }
       guard old.uppercased() != column.name.uppercased() else { continue }
       statements.add(
         .alterTables, "\(purpose): rename \(old) to \(column.name)",
-        "ALTER TABLE \(table) RENAME COLUMN \(SQLNames.quoted(old)) TO "
-          + SQLNames.quoted(column.name))
+        "ALTER TABLE \(table) RENAME COLUMN \(SQLSyntax.quoted(old)) TO "
+          + SQLSyntax.quoted(column.name))
     }
     addUpdate(to: &statements)
   }
@@ -176,7 +176,7 @@ struct TableMigration {
     for column in columns {
       let changed = column.sources.filter { changesValues($0.value) }
       guard let first = changed.values.first else { continue }
-      let name = SQLNames.quoted(column.name)
+      let name = SQLSyntax.quoted(column.name)
       let isUniform = changed.count == members.count && changed.values.allSatisfy { $0 == first }
       let entities = isUniform ? nil : changed.keys.sorted().map { "\($0)" }.joined(separator: ", ")
       let value =
@@ -203,7 +203,7 @@ struct TableMigration {
     switch source {
     case .column, .null: false
     case .real, .marked, .filled, .constant, .cleared, .entityNumber: true
-    case .entityNumbers(let column): renumber(SQLNames.quoted(column)) != nil
+    case .entityNumbers(let column): renumber(SQLSyntax.quoted(column)) != nil
     }
   }
 }

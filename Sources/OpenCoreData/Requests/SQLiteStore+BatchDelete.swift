@@ -97,21 +97,21 @@ private struct CascadePath {
     let condition: String
     switch owner.toMany[relationship.name]?.storage {
     case .foreignKey(let column, _):
-      condition = "\(SQLNames.quoted(column)) IN (\(keys))"
+      condition = "\(SQLSyntax.quoted(column)) IN (\(keys))"
     case .joinTable(let table, let source, let target, _):
       condition =
-        "Z_PK IN (SELECT \(SQLNames.quoted(target)) FROM \(SQLNames.quoted(table)) "
-        + "WHERE \(SQLNames.quoted(source)) IN (\(keys)))"
+        "Z_PK IN (SELECT \(SQLSyntax.quoted(target)) FROM \(SQLSyntax.quoted(table)) "
+        + "WHERE \(SQLSyntax.quoted(source)) IN (\(keys)))"
     case nil:
       guard let column = owner.column(named: relationship.name) else { return nil }
       condition =
-        "Z_PK IN (SELECT \(SQLNames.quoted(column.name)) FROM \(SQLNames.quoted(owner.table)) "
+        "Z_PK IN (SELECT \(SQLSyntax.quoted(column.name)) FROM \(SQLSyntax.quoted(owner.table)) "
         + "WHERE Z_PK IN (\(keys)))"
     }
     owners = Set(owner.concreteNumbers)
     self.destination = destination
     query = SelectQuery(
-      sql: "SELECT Z_ENT, Z_PK FROM \(SQLNames.quoted(destination.table)) WHERE \(condition)",
+      sql: "SELECT Z_ENT, Z_PK FROM \(SQLSyntax.quoted(destination.table)) WHERE \(condition)",
       projection: Projection(entity: destination, extent: .identifiers))
   }
 }
@@ -152,7 +152,7 @@ private final class BatchDeletion {
   func delete(_ rows: MatchedRows, _ cascades: [CascadePath]) throws -> BatchOutcome {
     let matched = try identities(
       SelectQuery(
-        sql: "SELECT Z_ENT, Z_PK FROM \(SQLNames.quoted(rows.entity.table)) "
+        sql: "SELECT Z_ENT, Z_PK FROM \(SQLSyntax.quoted(rows.entity.table)) "
           + "WHERE Z_PK IN (\(rows.keys))",
         binds: rows.binds, intArrays: rows.intArrays,
         projection: Projection(entity: rows.entity, extent: .identifiers)), of: rows.entity)
@@ -203,7 +203,7 @@ private final class BatchDeletion {
     try history?.record(
       .delete, rowsOf: rows.entity, in: rows.keys, rows.binds, rows.intArrays)
     return try store.change(
-      "DELETE FROM \(SQLNames.quoted(rows.entity.table)) WHERE Z_PK IN (\(rows.keys))",
+      "DELETE FROM \(SQLSyntax.quoted(rows.entity.table)) WHERE Z_PK IN (\(rows.keys))",
       rows.binds, rows.intArrays, returning: returning, kind: .delete, rows.entity,
       on: connection, in: scope)
   }

@@ -130,9 +130,9 @@ extension SQLiteStore {
     _ layout: EntityLayout, _ entity: SQLEntity, given: Set<Int>
   ) -> String {
     layout.constraints.map { constraint in
-      let target = constraint.slots.map { SQLNames.quoted(entity.columns[$0].name) }
+      let target = constraint.slots.map { SQLSyntax.quoted(entity.columns[$0].name) }
       let sets = given.subtracting(constraint.slots).sorted().map { slot in
-        let column = SQLNames.quoted(entity.columns[slot].name)
+        let column = SQLSyntax.quoted(entity.columns[slot].name)
         return "\(column) = excluded.\(column)"
       }
       return " ON CONFLICT(\(target.joined(separator: ","))) DO UPDATE SET "

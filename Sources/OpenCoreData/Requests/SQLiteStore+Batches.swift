@@ -19,7 +19,7 @@ extension SQLiteStore {
     }
     let sets = assignments.map(\.text) + ["Z_OPT = (Z_OPT + 1)"]
     let sql =
-      "UPDATE \(SQLNames.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
+      "UPDATE \(SQLSyntax.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
       + " WHERE Z_PK IN (\(query.keysText))"
     let columns = externalColumns(of: entity, assignments.map(\.name))
     return try batch(in: context, leaving: columns, of: entity, rows: query) {
@@ -59,13 +59,13 @@ extension SQLiteStore {
     _ intArrays: [ContiguousArray<Int64>], on connection: Connection
   ) throws -> [ExternalFile] {
     var files: [ExternalFile] = []
-    for column in columns.map(SQLNames.quoted) {
+    for column in columns.map(SQLSyntax.quoted) {
       for (index, values) in intArrays.enumerated() {
         try connection.bindIntArray(index, values)
       }
       // A file name is short; values stored in the row needn't be read.
       let found = try connection.values(
-        "SELECT \(column) FROM \(SQLNames.quoted(entity.table)) "
+        "SELECT \(column) FROM \(SQLSyntax.quoted(entity.table)) "
           + "WHERE length(\(column)) BETWEEN 37 AND 38 AND Z_PK IN (\(keys))", binds)
       for case .blob(let bytes) in found.compactMap(\.first) {
         if let file = ExternalFile(reference: Data(bytes)) { files.append(file) }
@@ -140,7 +140,7 @@ extension SQLiteStore {
     }
     for (name, value) in try named.flatMap({ try leafValues($0, $1, layout) }) {
       let slot = try attributeSlot(name, layout)
-      let column = SQLNames.quoted(columns[slot.index].name)
+      let column = SQLSyntax.quoted(columns[slot.index].name)
       if let expression = value as? NSExpression, expression.expressionType == .keyPath {
         let source = try attributeSlot(expression.keyPath, layout)
         guard source.kind.canBeCopied(to: slot.kind) else {
@@ -149,7 +149,7 @@ extension SQLiteStore {
               + (source.kind == .external || slot.kind == .external
                 ? "values in external storage can't be copied." : "their types differ."))
         }
-        found[slot.index] = ("\(column) = \(SQLNames.quoted(columns[source.index].name))", nil)
+        found[slot.index] = ("\(column) = \(SQLSyntax.quoted(columns[source.index].name))", nil)
         continue
       }
       found[slot.index] = ("\(column) = ?", try storedValue(value, slot, layout).sqliteValue)
@@ -283,7 +283,7 @@ extension SQLiteStore {
             found.append(
               RowReference(
                 sql:
-                  "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(column)) \(keys)",
+                  "DELETE FROM \(SQLSyntax.quoted(table)) WHERE \(SQLSyntax.quoted(column)) \(keys)",
                 kind: .delete, entity: end, name: mapped.relationship.name))
           }
         case .foreignKey(let column, let order):
@@ -305,9 +305,9 @@ extension SQLiteStore {
 
   /// Returns an UPDATE that sets columns to NULL; the condition on the first of them follows.
   private func nullify(_ table: String, _ columns: [String], version: Bool) -> String {
-    var sets = columns.map { "\(SQLNames.quoted($0)) = NULL" }
+    var sets = columns.map { "\(SQLSyntax.quoted($0)) = NULL" }
     if version { sets.append("Z_OPT = (Z_OPT + 1)") }
-    return "UPDATE \(SQLNames.quoted(table)) SET \(sets.joined(separator: ", "))"
-      + " WHERE \(SQLNames.quoted(columns[0]))"
+    return "UPDATE \(SQLSyntax.quoted(table)) SET \(sets.joined(separator: ", "))"
+      + " WHERE \(SQLSyntax.quoted(columns[0]))"
   }
 }

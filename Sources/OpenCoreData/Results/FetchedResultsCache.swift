@@ -150,7 +150,7 @@ extension SQLiteReader {
   func signature(of layout: EntityLayout, in scope: ProfileScope) throws -> [Int64] {
     let entity = sqlite.entity(layout)
     let query = SelectQuery(
-      sql: "SELECT COUNT(*), MAX(Z_PK), TOTAL(Z_OPT) FROM \(SQLNames.quoted(entity.table))",
+      sql: "SELECT COUNT(*), MAX(Z_PK), TOTAL(Z_OPT) FROM \(SQLSyntax.quoted(entity.table))",
       projection: Projection(entity: entity, extent: .identifiers))
     var values: [Int64] = []
     try sqlite.select(query, on: connection, for: entity.name, in: scope) { statement in

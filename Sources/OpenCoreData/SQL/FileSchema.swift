@@ -55,11 +55,11 @@ extension FileSchema {
     tables = names.reduce(into: [:]) { tables, name in
       tables[name.key] = Table(name: name.value, columns: columns[name.key] ?? [])
     }
-    guard tables[SQLNames.primaryKeyTable] != nil else {
+    guard tables[HousekeepingTables.entities] != nil else {
       entities = []
       return
     }
-    let limit = SQLNames.largestEntityList
+    let limit = HousekeepingTables.largestEntityList
     let listed = try connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT LIMIT \(limit + 1)")
     guard listed.count <= limit else {
@@ -138,7 +138,7 @@ struct SchemaMismatch: Error, Hashable, Sendable, CustomStringConvertible {
   var description: String {
     if isUnnumbered {
       return "The model has the entity \(entity), which the file's table "
-        + "\(SQLNames.primaryKeyTable) doesn't list."
+        + "\(HousekeepingTables.entities) doesn't list."
     }
     let wanted = property.map { "\(entity).\($0)" } ?? "the entity \(entity)"
     guard let column else {

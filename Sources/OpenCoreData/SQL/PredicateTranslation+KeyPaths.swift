@@ -57,7 +57,7 @@ extension PredicateTranslation {
         throw TranslationError(text, "\(entity.name).\(path) isn't stored.")
       }
       let alias = scope.alias(of: position, isRequired: isRequired)
-      let name = "\(alias).\(SQLNames.quoted(column.name))"
+      let name = "\(alias).\(SQLSyntax.quoted(column.name))"
       if let attribute = column.property as? NSAttributeDescription {
         guard rest.isEmpty else {
           throw TranslationError(
@@ -145,7 +145,7 @@ extension PredicateTranslation {
     case .sql(let condition):
       filter = filter + " AND " + condition.inParentheses
     }
-    let from = "\(SQLNames.quoted(table)) \(alias)\(scope.text)"
+    let from = "\(SQLSyntax.quoted(table)) \(alias)\(scope.text)"
     return "(SELECT \(selected) FROM \(raw: from) WHERE \(filter)) )"
   }
 
@@ -159,13 +159,13 @@ extension PredicateTranslation {
     case .foreignKey(let column, _):
       return (
         TranslationPosition(entity: destination, alias: alias), destination.table,
-        "\(alias).\(SQLNames.quoted(column))"
+        "\(alias).\(SQLSyntax.quoted(column))"
       )
     case .joinTable(let table, let source, let column, _):
       let position = TranslationPosition(
-        entity: destination, key: "\(alias).\(SQLNames.quoted(column))", holder: alias,
+        entity: destination, key: "\(alias).\(SQLSyntax.quoted(column))", holder: alias,
         alias: aliases.next())
-      return (position, table, "\(alias).\(SQLNames.quoted(source))")
+      return (position, table, "\(alias).\(SQLSyntax.quoted(source))")
     }
   }
 

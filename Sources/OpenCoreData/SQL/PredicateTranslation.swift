@@ -174,7 +174,7 @@ final class TranslationScope {
         return known
       }
       let alias = alias ?? aliases.next()
-      let table = SQLNames.quoted(position.entity.table)
+      let table = SQLSyntax.quoted(position.entity.table)
       add(
         " \(table) \(alias) ON \(position.key) = \(alias).Z_PK", alias: alias, parent: holder,
         isRequired: isRequired)
@@ -190,7 +190,7 @@ final class TranslationScope {
     _ table: String, alias: String, on condition: String, parent: String, isRequired: Bool
   ) {
     add(
-      " \(SQLNames.quoted(table)) \(alias) ON \(condition)", alias: alias, parent: parent,
+      " \(SQLSyntax.quoted(table)) \(alias) ON \(condition)", alias: alias, parent: parent,
       isRequired: isRequired)
   }
 

@@ -297,30 +297,6 @@ struct EntityNumbers {
 }
 
 extension NSManagedObjectModel {
-  /// Returns the entities in the order of their IDs: roots by name, each followed by its
-  /// descendants.
-  ///
-  /// The first entity has ID 1. A configuration's entities include their ancestors, whose columns
-  /// their rows have.
-  /// - Parameter configuration: `nil` for all; empty result for one that isn't in the model.
-  func entitiesInNumberingOrder(of configuration: String? = nil) -> [NSEntityDescription] {
-    func withDescendants(_ entity: NSEntityDescription) -> [NSEntityDescription] {
-      [entity] + entity.numberedSubentities.flatMap(withDescendants)
-    }
-    let all = NSEntityDescription.inNumberingOrder(entities.filter { $0.superentity == nil })
-      .flatMap(withDescendants)
-    guard configuration != nil else { return all }
-    var wanted: Set<ObjectIdentifier> = []
-    for entity in entities(forConfigurationName: configuration) ?? [] {
-      var next: NSEntityDescription? = entity
-      while let entity = next {
-        wanted.insert(ObjectIdentifier(entity))
-        next = entity.superentity
-      }
-    }
-    return all.filter { wanted.contains(ObjectIdentifier($0)) }
-  }
-
   /// Returns the version hashes of a store of a configuration, by entity.
   func versionHashes(of configuration: String?) -> [String: Data] {
     guard configuration != nil else { return entityVersionHashesByName }

@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 
 /// Builds the entities of a `SQLModel`, by Core Data's rules or from a file.
 struct SQLModelBuilder {
@@ -13,9 +14,7 @@ struct SQLModelBuilder {
   private var byDescription: [ObjectIdentifier: SQLEntity] = [:]
   private var claims: [String: ColumnClaims] = [:]
   /// The tables of entities so far, in uppercase, and those of every file.
-  private var takenTables: Set = [
-    SQLNames.primaryKeyTable, SQLNames.metadataTable, SQLNames.modelCacheTable,
-  ]
+  private var takenTables = HousekeepingTables.names
 
   init(
     model: NSManagedObjectModel, configuration: String?, file: FileSchema?, ignoresMissing: Bool

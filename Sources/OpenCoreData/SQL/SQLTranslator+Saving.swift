@@ -20,12 +20,12 @@ extension SQLTranslator {
     var columns = [SQLNames.primaryKey, SQLNames.entity, SQLNames.version]
     var parameters: [RowStatement.Parameter] = [.primaryKey, .entityNumber, .version]
     for (column, parameter) in writtenColumns(of: entity) {
-      columns.append(SQLNames.quoted(column))
+      columns.append(SQLSyntax.quoted(column))
       parameters.append(parameter)
     }
     let marks = repeatElement("?", count: columns.count).joined(separator: ", ")
     let sql =
-      "INSERT INTO \(SQLNames.quoted(entity.table))(\(columns.joined(separator: ", ")))"
+      "INSERT INTO \(SQLSyntax.quoted(entity.table))(\(columns.joined(separator: ", ")))"
       + " VALUES(\(marks))"
     return RowStatement(sql: sql, parameters: parameters)
   }
@@ -48,14 +48,14 @@ extension SQLTranslator {
       case .slot(let slot) where written.contains(slot),
         .entity(ofSlot: let slot) where written.contains(slot),
         .order(ofSlot: let slot) where ordered.contains(slot):
-        sets.append("\(SQLNames.quoted(column)) = ?")
+        sets.append("\(SQLSyntax.quoted(column)) = ?")
         parameters.append(parameter)
       default: break
       }
     }
     sets.append("\(SQLNames.version) = ?")
     let sql =
-      "UPDATE \(SQLNames.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
+      "UPDATE \(SQLSyntax.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
       + " WHERE Z_PK=? AND Z_OPT=?"
     return RowStatement(
       sql: sql, parameters: parameters + [.version, .primaryKey, .lockedVersion])
@@ -64,14 +64,14 @@ extension SQLTranslator {
   /// Returns the DELETE of a row, if it still has the expected version.
   func delete(entity: SQLEntity) -> RowStatement {
     RowStatement(
-      sql: "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = ? AND Z_OPT = ?",
+      sql: "DELETE FROM \(SQLSyntax.quoted(entity.table)) WHERE Z_PK = ? AND Z_OPT = ?",
       parameters: [.primaryKey, .lockedVersion])
   }
 
   /// Returns the SELECT of a row's version.
   func version(_ entity: SQLEntity, _ primaryKey: Int64) -> SelectQuery {
     SelectQuery(
-      sql: "SELECT Z_OPT FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = ?",
+      sql: "SELECT Z_OPT FROM \(SQLSyntax.quoted(entity.table)) WHERE Z_PK = ?",
       binds: [.integer(primaryKey)],
       projection: Projection(entity: entity, extent: .identifiers))
   }
@@ -80,7 +80,7 @@ extension SQLTranslator {
   ///
   /// Bound values: the values, in the order of the columns.
   func rows(_ entity: SQLEntity, columns: [String]) -> SelectQuery {
-    let conditions = columns.map { " t0.\(SQLNames.quoted($0)) = ?" }
+    let conditions = columns.map { " t0.\(SQLSyntax.quoted($0)) = ?" }
     return select(
       Projection(entity: entity, extent: .hierarchy), where: conditions.joined(separator: " AND "))
   }
@@ -92,12 +92,12 @@ extension SQLTranslator {
   func insertJoinRow(_ relationship: SQLToMany) -> String? {
     guard case .joinTable(let table, let from, let to, let orderKey) = relationship.storage
     else { return nil }
-    let (source, destination) = (SQLNames.quoted(from), SQLNames.quoted(to))
-    guard let order = orderKey.map(SQLNames.quoted) else {
-      return "INSERT OR IGNORE INTO \(SQLNames.quoted(table))(\(source), \(destination))"
+    let (source, destination) = (SQLSyntax.quoted(from), SQLSyntax.quoted(to))
+    guard let order = orderKey.map(SQLSyntax.quoted) else {
+      return "INSERT OR IGNORE INTO \(SQLSyntax.quoted(table))(\(source), \(destination))"
         + " VALUES(?, ?)"
     }
-    return "INSERT INTO \(SQLNames.quoted(table))(\(source), \(destination), \(order))"
+    return "INSERT INTO \(SQLSyntax.quoted(table))(\(source), \(destination), \(order))"
       + " VALUES(?, ?, ?) ON CONFLICT(\(source), \(destination))"
       + " DO UPDATE SET \(order) = excluded.\(order)"
   }
@@ -110,8 +110,8 @@ extension SQLTranslator {
   func deleteJoinRow(_ relationship: SQLToMany) -> String? {
     guard case .joinTable(let table, let source, let destination, _) = relationship.storage
     else { return nil }
-    return "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
-      + " AND \(SQLNames.quoted(destination)) = ?"
+    return "DELETE FROM \(SQLSyntax.quoted(table)) WHERE \(SQLSyntax.quoted(source)) = ?"
+      + " AND \(SQLSyntax.quoted(destination)) = ?"
   }
 
   /// Returns the DELETE of all join rows of one source.
@@ -121,7 +121,7 @@ extension SQLTranslator {
   /// `nil` for a one-to-many.
   func deleteJoinRows(_ relationship: SQLToMany) -> String? {
     guard case .joinTable(let table, let source, _, _) = relationship.storage else { return nil }
-    return "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
+    return "DELETE FROM \(SQLSyntax.quoted(table)) WHERE \(SQLSyntax.quoted(source)) = ?"
   }
 
   /// Returns the UPDATE that sets a destination row's source, for a to-many whose column isn't a
@@ -133,8 +133,8 @@ extension SQLTranslator {
     guard relationship.relationship.inverseRelationship == nil,
       case .foreignKey(let column, let order) = relationship.storage
     else { return nil }
-    let sets = [column, order].compactMap { $0 }.map { "\(SQLNames.quoted($0)) = ?" }
-    return "UPDATE \(SQLNames.quoted(relationship.destination.table))"
+    let sets = [column, order].compactMap { $0 }.map { "\(SQLSyntax.quoted($0)) = ?" }
+    return "UPDATE \(SQLSyntax.quoted(relationship.destination.table))"
       + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=?"
   }
 

@@ -131,10 +131,10 @@ extension SQLTranslator {
       case .joinTable(let table, let source, let destination, let orderColumn):
         (table, destination, source, orderColumn)
       }
-    let orderKey = order.map { "t0.\(SQLNames.quoted($0))" } ?? "NULL"
+    let orderKey = order.map { "t0.\(SQLSyntax.quoted($0))" } ?? "NULL"
     let sql =
-      "SELECT t0.\(SQLNames.quoted(key)), \(orderKey) FROM \(SQLNames.quoted(table)) t0"
-      + " WHERE  t0.\(SQLNames.quoted(source)) = ?"
+      "SELECT t0.\(SQLSyntax.quoted(key)), \(orderKey) FROM \(SQLSyntax.quoted(table)) t0"
+      + " WHERE  t0.\(SQLSyntax.quoted(source)) = ?"
     return SelectQuery(sql: sql, projection: projection)
   }
 
@@ -144,7 +144,7 @@ extension SQLTranslator {
   /// Bound values: the order key, the row's key. `nil` for a to-one whose inverse isn't ordered.
   func updateOrderKey(entity: SQLEntity, slot: Int) -> String? {
     entity.columns[slot].orderColumn.map { order in
-      "UPDATE \(SQLNames.quoted(entity.table)) SET \(SQLNames.quoted(order)) = ? WHERE Z_PK=?"
+      "UPDATE \(SQLSyntax.quoted(entity.table)) SET \(SQLSyntax.quoted(order)) = ? WHERE Z_PK=?"
     }
   }
 }
@@ -178,20 +178,20 @@ extension SQLTranslator {
       var order = ""
       if let orderColumn {
         projection.appendOrder(orderColumn, alias: "t0")
-        order = "t0.\(SQLNames.quoted(orderColumn))"
+        order = "t0.\(SQLSyntax.quoted(orderColumn))"
       }
-      return select(projection, where: " t0.\(SQLNames.quoted(column)) = ?", order: order)
+      return select(projection, where: " t0.\(SQLSyntax.quoted(column)) = ?", order: order)
     case .joinTable(let table, let source, let destination, let orderColumn):
       var order = ""
       if let orderColumn {
         projection.appendOrder(orderColumn, alias: "t1")
-        order = " ORDER BY t1.\(SQLNames.quoted(orderColumn))"
+        order = " ORDER BY t1.\(SQLSyntax.quoted(orderColumn))"
       }
       let sql =
-        "SELECT \(projection.selectList) FROM \(SQLNames.quoted(table)) t1"
-        + " JOIN \(SQLNames.quoted(relationship.destination.table)) t0"
-        + " ON t0.Z_PK = t1.\(SQLNames.quoted(destination))"
-        + " WHERE t1.\(SQLNames.quoted(source)) = ?" + order
+        "SELECT \(projection.selectList) FROM \(SQLSyntax.quoted(table)) t1"
+        + " JOIN \(SQLSyntax.quoted(relationship.destination.table)) t0"
+        + " ON t0.Z_PK = t1.\(SQLSyntax.quoted(destination))"
+        + " WHERE t1.\(SQLSyntax.quoted(source)) = ?" + order
       return SelectQuery(sql: sql, projection: projection)
     }
   }
@@ -216,14 +216,14 @@ extension SQLTranslator {
     guard case .foreignKey(let column, let orderColumn) = relationship.storage else { return nil }
     var projection = Projection(entity: relationship.destination, extent: .entity)
     projection.appendSourceKey(column, alias: "t0")
-    var order = "t0.\(SQLNames.quoted(column))"
+    var order = "t0.\(SQLSyntax.quoted(column))"
     if let orderColumn {
       projection.appendOrder(orderColumn, alias: "t0")
-      order += ", t0.\(SQLNames.quoted(orderColumn))"
+      order += ", t0.\(SQLSyntax.quoted(orderColumn))"
     }
     return select(
       projection,
-      where: " t0.\(SQLNames.quoted(column)) IN (SELECT * FROM _Z_intarray0) ", order: order)
+      where: " t0.\(SQLSyntax.quoted(column)) IN (SELECT * FROM _Z_intarray0) ", order: order)
   }
 
   /// Returns the SELECT of the join rows of a many-to-many, by source.
@@ -235,10 +235,10 @@ extension SQLTranslator {
     guard
       case .joinTable(let table, let source, let destination, let order) = relationship.storage
     else { return nil }
-    let names = [source, destination, order].compactMap { $0 }.map { "t0.\(SQLNames.quoted($0))" }
+    let names = [source, destination, order].compactMap { $0 }.map { "t0.\(SQLSyntax.quoted($0))" }
     let sorting = [names[0], order == nil ? nil : names[2]].compactMap { $0 }
     let sql =
-      "SELECT \(names.joined(separator: ", ")) FROM \(SQLNames.quoted(table)) t0"
+      "SELECT \(names.joined(separator: ", ")) FROM \(SQLSyntax.quoted(table)) t0"
       + " WHERE  \(names[0]) IN (SELECT * FROM _Z_intarray0) "
       + " ORDER BY \(sorting.joined(separator: ", "))"
     return JoinQuery(sql: sql, hasOrder: order != nil)

@@ -56,7 +56,7 @@ struct SelectText {
 
   private var plain: String {
     var sql = isDistinct ? "SELECT DISTINCT " : "SELECT "
-    sql += list + " FROM " + SQLNames.quoted(table) + (hidesAlias ? "" : " t0") + joins
+    sql += list + " FROM " + SQLSyntax.quoted(table) + (hidesAlias ? "" : " t0") + joins
     if !condition.isEmpty { sql += " WHERE " + condition }
     if !grouping.isEmpty { sql += " GROUP BY " + grouping }
     if !having.isEmpty { sql += " HAVING " + having }
@@ -228,7 +228,7 @@ struct Projection: Sendable {
 
   private mutating func append(_ column: String, alias: String) -> Int32 {
     if alias == Self.alias, let index = columns.firstIndex(of: column) { return Int32(index + 2) }
-    trailing.append("\(alias).\(SQLNames.quoted(column))")
+    trailing.append("\(alias).\(SQLSyntax.quoted(column))")
     return columnCount - 1
   }
 
@@ -236,7 +236,7 @@ struct Projection: Sendable {
   var selectList: String {
     var list = hasEntityNumber ? "\(Self.alias).\(SQLNames.entity)" : "0"
     list += ", \(Self.alias).\(SQLNames.primaryKey)"
-    for column in columns { list += ", \(Self.alias).\(SQLNames.quoted(column))" }
+    for column in columns { list += ", \(Self.alias).\(SQLSyntax.quoted(column))" }
     for column in trailing { list += ", \(column)" }
     return list
   }

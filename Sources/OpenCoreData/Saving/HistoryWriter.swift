@@ -86,7 +86,7 @@ final class HistoryWriter {
         ? concrete.description.preservedAttributes.prefix(tables.tombstoneCount) : []
       let names = preserved.indices.map { ", ZTOMBSTONE\($0)" }.joined()
       let values = preserved.map { attribute in
-        ", " + (concrete.column(named: attribute.name).map { SQLNames.quoted($0.name) } ?? "NULL")
+        ", " + (concrete.column(named: attribute.name).map { SQLSyntax.quoted($0.name) } ?? "NULL")
       }.joined()
       let columns = type == .update ? bits(properties, concrete.description) : .null
       lastChange += Int64(
@@ -94,7 +94,7 @@ final class HistoryWriter {
           "INSERT INTO ACHANGE(Z_PK, Z_ENT, Z_OPT, ZCHANGETYPE, ZENTITY, ZENTITYPK, "
             + "ZTRANSACTIONID, ZCOLUMNS\(names)) SELECT ? + row_number() OVER (ORDER BY Z_PK), "
             + "\(HistoryTables.changeEntity), 1, ?, Z_ENT, Z_PK, ?, ?\(values) "
-            + "FROM \(SQLNames.quoted(entity.table)) WHERE Z_ENT = ? AND Z_PK IN (\(condition))",
+            + "FROM \(SQLSyntax.quoted(entity.table)) WHERE Z_ENT = ? AND Z_PK IN (\(condition))",
           [
             .integer(lastChange), .integer(Int64(type.rawValue)), .integer(transaction), columns,
             .integer(Int64(concrete.number)),

@@ -141,10 +141,10 @@ final class RowWriter {
     let entity = store.entity(object.layout)
     for constraint in object.layout.constraints where !given.isDisjoint(with: constraint.slots) {
       let sets = constraint.slots.filter(given.contains).map {
-        "\(SQLNames.quoted(entity.columns[$0].name)) = NULL"
+        "\(SQLSyntax.quoted(entity.columns[$0].name)) = NULL"
       }
       try store.change(
-        "UPDATE \(SQLNames.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
+        "UPDATE \(SQLSyntax.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
           + " WHERE Z_PK=? AND Z_OPT=?",
         [.integer(object.primaryKey), .integer(object.row.version)], kind: .update,
         for: entity.name, on: connection, in: scope)

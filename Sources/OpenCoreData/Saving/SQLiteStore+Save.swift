@@ -257,7 +257,7 @@ extension SQLiteStore {
     var pairs: [[NSManagedObjectID]] = []
     for root in mapping.entities where root.superentity == nil {
       let rows = try connection.values(
-        "SELECT Z_ENT, Z_PK FROM \(SQLNames.quoted(root.table)) ORDER BY Z_PK")
+        "SELECT Z_ENT, Z_PK FROM \(SQLSyntax.quoted(root.table)) ORDER BY Z_PK")
       for case (.integer(let number), .integer(let key)) in rows.lazy.map({ ($0[0], $0[1]) }) {
         guard key > 0, let layout = layouts.layout(entityNumber: Int(truncatingIfNeeded: number)),
           let former = old.layouts.layout(entityNumber: Int(truncatingIfNeeded: number))

@@ -1,3 +1,5 @@
+import ManagedModel
+
 /// The names of tables and indexes, or of triggers, that a new file has.
 ///
 /// Names of a model can differ in case only, which SQLite ignores, or be the same once they're

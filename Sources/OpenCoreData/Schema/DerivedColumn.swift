@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 
 /// The column of a derived attribute, with the columns in this file that its value depends on.
 package struct DerivedColumn: Sendable {
@@ -116,35 +117,35 @@ extension DerivedColumn {
     case .count(let relationship):
       return "(SELECT COUNT(*) FROM \(members(relationship, of: row, needsTable: false)))"
     case .sum(let relationship, let column):
-      return "(SELECT IFNULL(SUM(d.\(SQLNames.quoted(column))), 0) "
+      return "(SELECT IFNULL(SUM(d.\(SQLSyntax.quoted(column))), 0) "
         + "FROM \(members(relationship, of: row, needsTable: true)))"
     }
   }
 
   private func path(_ hops: [Hop], to column: String, from row: String) -> String {
-    let column = SQLNames.quoted(column)
+    let column = SQLSyntax.quoted(column)
     guard let first = hops.first else { return "\(row).\(column)" }
-    var tables = "\(SQLNames.quoted(first.table)) h1"
+    var tables = "\(SQLSyntax.quoted(first.table)) h1"
     for (index, hop) in hops.enumerated().dropFirst() {
       tables +=
-        " JOIN \(SQLNames.quoted(hop.table)) h\(index + 1) "
-        + "ON h\(index + 1).Z_PK = h\(index).\(SQLNames.quoted(hop.column))"
+        " JOIN \(SQLSyntax.quoted(hop.table)) h\(index + 1) "
+        + "ON h\(index + 1).Z_PK = h\(index).\(SQLSyntax.quoted(hop.column))"
     }
     return "(SELECT h\(hops.count).\(column) FROM \(tables) "
-      + "WHERE h1.Z_PK = \(row).\(SQLNames.quoted(first.column)))"
+      + "WHERE h1.Z_PK = \(row).\(SQLSyntax.quoted(first.column)))"
   }
 
   /// Returns the rows at the other end: `d` is the destination's table if it's needed.
   private func members(_ relationship: ToMany, of row: String, needsTable: Bool) -> String {
-    let table = SQLNames.quoted(relationship.table)
+    let table = SQLSyntax.quoted(relationship.table)
     switch relationship.storage {
     case .foreignKey(let column, _):
-      return "\(table) d WHERE d.\(SQLNames.quoted(column)) = \(row).Z_PK"
+      return "\(table) d WHERE d.\(SQLSyntax.quoted(column)) = \(row).Z_PK"
     case .joinTable(let join, let source, let destination, _):
-      let key = "j.\(SQLNames.quoted(source)) = \(row).Z_PK"
+      let key = "j.\(SQLSyntax.quoted(source)) = \(row).Z_PK"
       let joined =
-        needsTable ? " JOIN \(table) d ON d.Z_PK = j.\(SQLNames.quoted(destination))" : ""
-      return "\(SQLNames.quoted(join)) j\(joined) WHERE \(key)"
+        needsTable ? " JOIN \(table) d ON d.Z_PK = j.\(SQLSyntax.quoted(destination))" : ""
+      return "\(SQLSyntax.quoted(join)) j\(joined) WHERE \(key)"
     }
   }
 }
@@ -209,7 +210,7 @@ struct DerivedTriggers {
   }
 
   private func copied(_ hops: [DerivedColumn.Hop], _ column: String) -> [Trigger] {
-    let first = SQLNames.quoted(hops.first?.column ?? column)
+    let first = SQLSyntax.quoted(hops.first?.column ?? column)
     var triggers = [
       sourceInsert,
       trigger(
@@ -222,8 +223,8 @@ struct DerivedTriggers {
       for back in (0...index).reversed() {
         let owner = back == 0 ? table : hops[back - 1].table
         rows =
-          "SELECT Z_PK FROM \(SQLNames.quoted(owner)) "
-          + "WHERE \(SQLNames.quoted(hops[back].column)) IN (\(rows))"
+          "SELECT Z_PK FROM \(SQLSyntax.quoted(owner)) "
+          + "WHERE \(SQLSyntax.quoted(hops[back].column)) IN (\(rows))"
       }
       let next = index + 1 < hops.count ? hops[index + 1].column : column
       let suffix = index == 0 ? "" : "_\(index + 1)"
@@ -232,7 +233,7 @@ struct DerivedTriggers {
           "PARAMETER_INSERT\(suffix)", on: hop.table, "INSERT", when: nil, rows: "Z_PK IN (\(rows))"
         ),
         trigger(
-          "PARAMETER_UPDATE\(suffix)", on: hop.table, "UPDATE OF \(SQLNames.quoted(next))",
+          "PARAMETER_UPDATE\(suffix)", on: hop.table, "UPDATE OF \(SQLSyntax.quoted(next))",
           when: nil, rows: "Z_PK IN (\(rows))"),
       ]
     }
@@ -242,17 +243,17 @@ struct DerivedTriggers {
   private func gathered(_ relationship: DerivedColumn.ToMany, sum: String?) -> [Trigger] {
     switch relationship.storage {
     case .foreignKey(let column, _):
-      let key = SQLNames.quoted(column)
-      let columns = [key] + (sum.map { [SQLNames.quoted($0)] } ?? [])
+      let key = SQLSyntax.quoted(column)
+      let columns = [key] + (sum.map { [SQLSyntax.quoted($0)] } ?? [])
       return changes(on: relationship.table, key: key, columns: columns)
     case .joinTable(let join, let source, let destination, _):
-      let (key, other) = (SQLNames.quoted(source), SQLNames.quoted(destination))
+      let (key, other) = (SQLSyntax.quoted(source), SQLSyntax.quoted(destination))
       var triggers = changes(on: join, key: key, columns: [key])
       if let sum {
-        let rows = "SELECT \(key) FROM \(SQLNames.quoted(join)) WHERE \(other) = NEW.Z_PK"
+        let rows = "SELECT \(key) FROM \(SQLSyntax.quoted(join)) WHERE \(other) = NEW.Z_PK"
         triggers.append(
           trigger(
-            "PARAMETER_UPDATE", on: relationship.table, "UPDATE OF \(SQLNames.quoted(sum))",
+            "PARAMETER_UPDATE", on: relationship.table, "UPDATE OF \(SQLSyntax.quoted(sum))",
             when: nil, rows: "Z_PK IN (\(rows))"))
       }
       return triggers
@@ -277,16 +278,16 @@ struct DerivedTriggers {
   private func trigger(
     _ name: String, on changed: String, _ event: String, when condition: String?, rows: String
   ) -> Trigger {
-    let (table, column) = (SQLNames.quoted(table), SQLNames.quoted(derived.column))
+    let (table, column) = (SQLSyntax.quoted(table), SQLSyntax.quoted(derived.column))
     let trigger = "Z_DA_\(changed)_\(derived.entity.name)_\(derived.label)_\(name)"
     let value = derived.value(of: table) ?? "NSCoreDataNow()"
     let guarded = condition.map { " WHEN \($0)" } ?? ""
     let statement =
-      "CREATE TRIGGER IF NOT EXISTS \(SQLNames.quoted(trigger)) AFTER \(event) "
-      + "ON \(SQLNames.quoted(changed)) FOR EACH ROW\(guarded) BEGIN "
+      "CREATE TRIGGER IF NOT EXISTS \(SQLSyntax.quoted(trigger)) AFTER \(event) "
+      + "ON \(SQLSyntax.quoted(changed)) FOR EACH ROW\(guarded) BEGIN "
       + "UPDATE \(table) SET \(column) = \(value) WHERE \(rows); "
       + "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue("
-      + "\(SQLNames.literal(self.table)), Z_ENT, Z_PK, \(SQLNames.literal(derived.name)), \(column)) "
+      + "\(SQLSyntax.literal(self.table)), Z_ENT, Z_PK, \(SQLSyntax.literal(derived.name)), \(column)) "
       + "FROM \(table) WHERE \(rows); "
       + "END"
     return Trigger(name: trigger, statement: statement)

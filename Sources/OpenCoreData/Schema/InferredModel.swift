@@ -230,19 +230,19 @@ struct InferredModel {
   private mutating func hasKeys(
     _ column: FileSchema.Column, of table: FileSchema.Table
   ) throws -> Bool {
-    let name = SQLNames.quoted(column.name)
+    let name = SQLSyntax.quoted(column.name)
     return try finds(
-      "SELECT 1 FROM \(SQLNames.quoted(table.name)) WHERE \(name) IS NOT NULL") == true
+      "SELECT 1 FROM \(SQLSyntax.quoted(table.name)) WHERE \(name) IS NOT NULL") == true
   }
 
   /// Returns whether each key in a column refers to a row of a table.
   private mutating func leads(
     _ column: FileSchema.Column, of table: FileSchema.Table, to other: FileSchema.Table
   ) throws -> Bool {
-    let name = SQLNames.quoted(column.name)
+    let name = SQLSyntax.quoted(column.name)
     return try finds(
-      "SELECT 1 FROM \(SQLNames.quoted(table.name)) WHERE \(name) IS NOT NULL "
-        + "AND \(name) NOT IN (SELECT Z_PK FROM \(SQLNames.quoted(other.name)))") == false
+      "SELECT 1 FROM \(SQLSyntax.quoted(table.name)) WHERE \(name) IS NOT NULL "
+        + "AND \(name) NOT IN (SELECT Z_PK FROM \(SQLSyntax.quoted(other.name)))") == false
   }
 
   // MARK: Inverses and join tables
@@ -252,8 +252,8 @@ struct InferredModel {
     // Only columns with keys can be inverses of each other.
     var filled: [ToOne] = []
     for one in all {
-      let column = SQLNames.quoted(one.column)
-      let sql = "SELECT 1 FROM \(SQLNames.quoted(one.table)) WHERE \(column) IS NOT NULL"
+      let column = SQLSyntax.quoted(one.column)
+      let sql = "SELECT 1 FROM \(SQLSyntax.quoted(one.table)) WHERE \(column) IS NOT NULL"
       if try finds(sql) == true { filled.append(one) }
     }
     for (index, one) in filled.enumerated() where one.relationship.inverseRelationship == nil {
@@ -272,9 +272,9 @@ struct InferredModel {
   }
 
   private mutating func mirrors(_ one: ToOne, _ other: ToOne) throws -> Bool {
-    let (column, back) = (SQLNames.quoted(one.column), SQLNames.quoted(other.column))
+    let (column, back) = (SQLSyntax.quoted(one.column), SQLSyntax.quoted(other.column))
     return try finds(
-      "SELECT 1 FROM \(SQLNames.quoted(one.table)) a LEFT JOIN \(SQLNames.quoted(other.table)) b "
+      "SELECT 1 FROM \(SQLSyntax.quoted(one.table)) a LEFT JOIN \(SQLSyntax.quoted(other.table)) b "
         + "ON b.Z_PK = a.\(column) WHERE a.\(column) IS NOT NULL "
         + "AND b.\(back) IS NOT a.Z_PK") == false
   }

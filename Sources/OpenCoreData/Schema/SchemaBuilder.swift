@@ -112,9 +112,9 @@ extension SchemaBuilder {
   func table(of root: SQLEntity) -> String {
     var definitions = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
     for (name, type) in columns(of: root) {
-      definitions.append("\(SQLNames.quoted(name)) \(type.declaration)")
+      definitions.append("\(SQLSyntax.quoted(name)) \(type.declaration)")
     }
-    return "CREATE TABLE \(SQLNames.quoted(root.table)) "
+    return "CREATE TABLE \(SQLSyntax.quoted(root.table)) "
       + "( \(definitions.joined(separator: ", ")) )"
   }
 
@@ -178,10 +178,10 @@ extension SchemaBuilder {
         $0 === relationship.relationship ? nil : relationship.destination.toMany[$0.name]
       }
       let orders = [back?.orderColumn, order].compactMap { $0 }
-      let table = SQLNames.quoted(name)
-      let quotedKeys = keys.map(SQLNames.quoted)
+      let table = SQLSyntax.quoted(name)
+      let quotedKeys = keys.map(SQLSyntax.quoted)
       let definitions =
-        (quotedKeys + orders.map(SQLNames.quoted)).map { "\($0) INTEGER" }
+        (quotedKeys + orders.map(SQLSyntax.quoted)).map { "\($0) INTEGER" }
         + ["PRIMARY KEY (\(quotedKeys.joined(separator: ", ")))"]
       return (
         "CREATE TABLE \(table) ( \(definitions.joined(separator: ", ")) )",
@@ -212,7 +212,7 @@ extension SchemaBuilder {
       if case .joinTable(let table, _, _, _) = list.storage { table } else { nil }
     }
     return model.entities.map(\.table) + joins
-      + [SQLNames.primaryKeyTable, SQLNames.metadataTable, SQLNames.modelCacheTable]
+      + [HousekeepingTables.entities, HousekeepingTables.metadata, HousekeepingTables.modelCache]
       + Self.historyIndexNames
   }
 

@@ -54,7 +54,7 @@ package struct SchemaIndex: Hashable, Sendable {
 
   /// The statement that creates it.
   package var sql: String {
-    "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLNames.quoted(name)) \(definition)"
+    "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLSyntax.quoted(name)) \(definition)"
   }
 
   /// Returns whether a statement creates an index with its columns, under whatever name.
@@ -65,10 +65,10 @@ package struct SchemaIndex: Hashable, Sendable {
   /// The end of the statement: the table, the columns, and the condition.
   private var definition: String {
     let columns = parts.map { part in
-      let column = SQLNames.quoted(part.column)
+      let column = SQLSyntax.quoted(part.column)
       return isSpelledOut ? "\(column) COLLATE BINARY \(part.isAscending ? "ASC" : "DESC")" : column
     }
-    return "ON \(SQLNames.quoted(table)) (\(columns.joined(separator: ", ")))"
+    return "ON \(SQLSyntax.quoted(table)) (\(columns.joined(separator: ", ")))"
       + (condition.map { " WHERE \($0)" } ?? "")
   }
 }
@@ -105,7 +105,7 @@ struct IndexCondition {
     guard left.expressionType == .keyPath, right.expressionType == .constantValue,
       let column = entity.column(named: left.keyPath)
     else { return nil }
-    let name = SQLNames.quoted(column.name)
+    let name = SQLSyntax.quoted(column.name)
     guard let value = right.constantValue else {
       switch comparison.predicateOperatorType {
       case .equalTo: return "\(name) IS NULL"
@@ -125,7 +125,7 @@ struct IndexCondition {
     case let value as any BinaryInteger: "\(value)"
     case let value as Double: value.isFinite ? "\(value)" : nil
     case let value as Date: "\(value.timeIntervalSinceReferenceDate)"
-    case let value as String: SQLNames.literal(value)
+    case let value as String: SQLSyntax.literal(value)
     case let value as NSNumber: "\(value)"
     default: nil
     }
@@ -171,12 +171,12 @@ package struct RangeIndex: Hashable, Sendable {
 
   /// The statements that create it: the virtual table, then its triggers.
   package var statements: [String] {
-    let index = SQLNames.quoted(name)
+    let index = SQLSyntax.quoted(name)
     let key = "Z_PK INTEGER PRIMARY KEY"
     let bounds = columns.flatMap { column in
-      ["MIN", "MAX"].map { "\(SQLNames.quoted("\(column)_\($0)")) FLOAT" }
+      ["MIN", "MAX"].map { "\(SQLSyntax.quoted("\(column)_\($0)")) FLOAT" }
     }
-    let quoted = columns.map(SQLNames.quoted)
+    let quoted = columns.map(SQLSyntax.quoted)
     let present = quoted.map { "NEW.\($0) IS NOT NULL" }.joined(separator: " AND ")
     let values = quoted.flatMap { ["NEW.\($0)", "NEW.\($0)"] }.joined(separator: ", ")
     let insert = "INSERT OR REPLACE INTO \(index) SELECT NEW.Z_PK, \(values) WHERE \(present);"
@@ -195,8 +195,8 @@ package struct RangeIndex: Hashable, Sendable {
   private func triggerName(_ suffix: String) -> String { "\(name)_\(suffix)" }
 
   private func trigger(_ suffix: String, _ event: String, _ body: String) -> String {
-    "CREATE TRIGGER IF NOT EXISTS \(SQLNames.quoted(triggerName(suffix))) AFTER \(event) "
-      + "ON \(SQLNames.quoted(table)) FOR EACH ROW BEGIN \(body) END"
+    "CREATE TRIGGER IF NOT EXISTS \(SQLSyntax.quoted(triggerName(suffix))) AFTER \(event) "
+      + "ON \(SQLSyntax.quoted(table)) FOR EACH ROW BEGIN \(body) END"
   }
 }
 

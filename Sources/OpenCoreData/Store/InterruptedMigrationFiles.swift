@@ -169,9 +169,9 @@ struct InterruptedMigrationFiles {
     var names: Set<String> = []
     for table in try FileSchema(reading: connection).tables.values {
       for column in table.columns where column.type == "BLOB" {
-        let name = SQLNames.quoted(column.name)
+        let name = SQLSyntax.quoted(column.name)
         let statement = try connection.statement(
-          "SELECT \(name) FROM \(SQLNames.quoted(table.name)) "
+          "SELECT \(name) FROM \(SQLSyntax.quoted(table.name)) "
             + "WHERE typeof(\(name)) = 'blob' AND length(\(name)) BETWEEN 37 AND 38")
         defer { statement.reset() }
         while try statement.step() {

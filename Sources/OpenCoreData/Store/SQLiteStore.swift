@@ -241,8 +241,8 @@ extension SQLiteStore {
   private func moveIntoRows(_ files: ExternalStorage) throws {
     try pool.withWriter { connection in
       for entity in mapping.entities where entity.superentity == nil {
-        let table = SQLNames.quoted(entity.table)
-        for column in externalColumns(of: entity).map(SQLNames.quoted) {
+        let table = SQLSyntax.quoted(entity.table)
+        for column in externalColumns(of: entity).map(SQLSyntax.quoted) {
           let rows = try connection.values(
             "SELECT Z_PK, \(column) FROM \(table) WHERE length(\(column)) BETWEEN 37 AND 38")
           for row in rows {

@@ -1,6 +1,7 @@
 package import Foundation
 package import OpenCoreData
 package import ProfileEvents
+package import RunResults
 package import ScenarioLanguage
 package import StatementAnalysis
 import WorkbenchText

@@ -2,6 +2,7 @@ package import EngineInterface
 package import Foundation
 package import OpenCoreData
 package import ProfileEvents
+package import RunResults
 package import ScenarioLanguage
 package import StatementAnalysis
 import WorkbenchText

@@ -1,6 +1,7 @@
 package import Foundation
 package import OpenCoreData
 package import ProfileEvents
+package import RunResults
 package import ScenarioLanguage
 package import StatementAnalysis
 
@@ -49,26 +50,6 @@ package protocol StoreEngine: Sendable {
   ///
   /// - Parameter model: The store's model.
   func advisor(at url: URL, model: NSManagedObjectModel) throws -> IndexAdvisor
-}
-
-/// The engine of a run that didn't use SQLite.
-package struct EngineDescription: Sendable, Equatable, Codable {
-  /// The name of the database, `PostgreSQL`.
-  package var name: String
-  package var version: String
-  /// What makes its costs differ from those of another server; `nil` for nothing.
-  package var conditions: String?
-
-  package init(name: String, version: String, conditions: String? = nil) {
-    self.name = name
-    self.version = version
-    self.conditions = conditions
-  }
-
-  /// The engine for display: `PostgreSQL 17.2, 20 ms for each round trip`.
-  package var text: String {
-    "\(name) \(version)" + (conditions.map { ", \($0)" } ?? "")
-  }
 }
 
 /// The reason why an engine can't do something, and what to do about it.

@@ -1,5 +1,6 @@
 import OpenCoreData
 import ProfileEvents
+import RunResults
 import ScenarioLanguage
 
 /// A cold Core Data stack: coordinators with empty row caches for one store file, their contexts,

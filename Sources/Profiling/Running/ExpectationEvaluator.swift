@@ -1,4 +1,5 @@
 import ProfileEvents
+import RunResults
 import SQLiteDriver
 import ScenarioLanguage
 

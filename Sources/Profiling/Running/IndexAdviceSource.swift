@@ -1,5 +1,6 @@
 package import Foundation
 import OpenCoreData
+import RunResults
 import SQLiteDriver
 package import ScenarioLanguage
 package import StatementAnalysis

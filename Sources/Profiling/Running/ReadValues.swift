@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import RunResults
 import ScenarioLanguage
 
 /// Collects the values that the steps of a session read.

@@ -157,14 +157,6 @@ extension Step {
     request.returnsDistinctResults = flag(of: .distinct) ?? false
     return request
   }
-
-  /// Returns the range of a result with a number of objects that `limit` and `offset` select.
-  func part(of count: Int) -> Range<Int> {
-    let start = min(number(of: .offset) ?? 0, count)
-    // As in a request, 0 means no limit.
-    let limit = number(of: .limit) ?? 0
-    return start..<(limit == 0 ? count : min(count, start + min(limit, count)))
-  }
 }
 
 extension SortKey {

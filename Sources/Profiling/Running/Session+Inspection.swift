@@ -259,7 +259,7 @@ private struct StoredColumns {
       return .null
     }
     let rows = try connection.values(
-      "SELECT \(SQLNames.quoted(column.name)) FROM \(SQLNames.quoted(entity.table)) "
+      "SELECT \(SQLSyntax.quoted(column.name)) FROM \(SQLSyntax.quoted(entity.table)) "
         + "WHERE Z_PK = ?", [.integer(primaryKey)])
     switch rows.first?.first {
     case .integer(let value): return .integer(value)

@@ -1,5 +1,6 @@
 import OpenCoreData
 import ProfileEvents
+import RunResults
 import SQLiteDriver
 import ScenarioLanguage
 import WorkbenchText

@@ -1,5 +1,6 @@
 package import OpenCoreData
 import ProfileEvents
+import RunResults
 import SQLiteDriver
 package import ScenarioLanguage
 import Synchronization

@@ -31,13 +31,13 @@ extension Session {
     if let name = step.name(of: .remove) {
       let stored = NSManagedObjectModel.storeIndexName(name, ofEntity: step.subject)
       let known = try connection.run(
-        "SELECT name FROM sqlite_master WHERE type = 'index' AND name IN (\(SQLNames.literal(name)), "
-          + "\(SQLNames.literal(stored)))", as: .housekeeping, from: step.location)
+        "SELECT name FROM sqlite_master WHERE type = 'index' AND name IN (\(SQLSyntax.literal(name)), "
+          + "\(SQLSyntax.literal(stored)))", as: .housekeeping, from: step.location)
       guard case .text(let index)? = known.first.first else {
         throw StepInput.error("The store has no index `\(name)`; `cdprof inspect` lists them.")
       }
       _ = try connection.run(
-        "DROP INDEX \(SQLNames.quoted(index))", as: .housekeeping, from: step.location)
+        "DROP INDEX \(SQLSyntax.quoted(index))", as: .housekeeping, from: step.location)
       return "index \(index) dropped"
     }
     guard let index = try storeIndex(step) else {

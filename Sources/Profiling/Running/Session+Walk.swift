@@ -1,4 +1,5 @@
 import OpenCoreData
+import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

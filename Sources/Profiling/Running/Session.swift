@@ -1,6 +1,7 @@
 import Foundation
 package import OpenCoreData
 package import ProfileEvents
+package import RunResults
 package import ScenarioLanguage
 import WorkbenchText
 

@@ -1,5 +1,5 @@
-package import Foundation
-package import ProfileEvents
+import ProfileEvents
+package import RunResults
 package import ScenarioLanguage
 import WorkbenchText
 
@@ -19,18 +19,4 @@ package struct StepOutcome: Sendable {
 
   /// Whether the step failed with the code in `fails`, or succeeded if it has no `fails`.
   package var endedAsExpected: Bool { failureCode == step.fails }
-}
-
-/// An error that indicates that a step failed.
-package struct StepFailure: Error, CustomStringConvertible {
-  /// The step as one line.
-  package let step: String
-  package let location: CallSite
-  /// The error that the framework threw.
-  package let error: NSError
-
-  /// A message with the location, the step, the error's description, and its domain and code.
-  package var description: String {
-    "\(location): `\(step)` failed: \(ErrorText.of(error)) (\(error.domain) \(error.code))"
-  }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import ProfileEvents
+import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

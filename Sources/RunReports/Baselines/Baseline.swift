@@ -1,5 +1,5 @@
 import ProfileEvents
-package import Profiling
+package import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

@@ -1,4 +1,4 @@
-package import Profiling
+package import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

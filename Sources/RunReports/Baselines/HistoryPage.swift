@@ -1,5 +1,5 @@
 package import Foundation
-import OpenCoreData
+import ManagedModel
 import ProfileEvents
 import ScenarioLanguage
 import WorkbenchText

@@ -1,7 +1,7 @@
 import Foundation
 import LogAnalysis
 package import ProfileEvents
-import Profiling
+import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

@@ -1,7 +1,7 @@
 package import LogAnalysis
-import OpenCoreData
+import ManagedModel
 package import ProfileEvents
-package import Profiling
+package import RunResults
 package import ScenarioLanguage
 package import WorkbenchText
 

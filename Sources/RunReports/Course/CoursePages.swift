@@ -1,6 +1,6 @@
 import Foundation
-import OpenCoreData
-package import Profiling
+import ManagedModel
+package import RunResults
 import WorkbenchText
 
 /// The pages of a course, which refer to each other by relative URLs and load nothing else.

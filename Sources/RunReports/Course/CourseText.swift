@@ -1,5 +1,5 @@
 import Foundation
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// The texts of a course, from Markdown files next to its scenarios: the order of the lessons, the

@@ -1,6 +1,6 @@
 package import Foundation
 package import LogAnalysis
-import OpenCoreData
+import ManagedModel
 import ProfileEvents
 package import StatementAnalysis
 import WorkbenchText

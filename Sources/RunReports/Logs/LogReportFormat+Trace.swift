@@ -1,7 +1,7 @@
 import Foundation
 package import LogAnalysis
 import ProfileEvents
-import Profiling
+import RunResults
 import StatementAnalysis
 import WorkbenchText
 

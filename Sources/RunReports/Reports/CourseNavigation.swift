@@ -1,5 +1,5 @@
 import Foundation
-import OpenCoreData
+import ManagedModel
 
 /// The links from the page of a lesson to the other pages of its course.
 struct CourseNavigation {

@@ -1,6 +1,6 @@
-import OpenCoreData
+import ManagedModel
 import ProfileEvents
-package import Profiling
+package import RunResults
 package import ScenarioLanguage
 import WorkbenchText
 

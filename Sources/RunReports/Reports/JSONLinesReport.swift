@@ -1,6 +1,6 @@
 package import Foundation
 import ProfileEvents
-package import Profiling
+package import RunResults
 import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText

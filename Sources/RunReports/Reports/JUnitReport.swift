@@ -1,5 +1,5 @@
-import OpenCoreData
-package import Profiling
+import ManagedModel
+package import RunResults
 import ScenarioLanguage
 
 /// The result of a run as JUnit XML: a suite with a test case for each expectation.

@@ -1,5 +1,5 @@
-import OpenCoreData
-package import Profiling
+import ManagedModel
+package import RunResults
 import WorkbenchText
 
 /// The result of a run as Markdown: outcome, unmet expectations, costs, findings, and the command.
@@ -90,38 +90,5 @@ package enum MarkdownReport {
     return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
       + "\(MarkdownText.plain(finding.what))\(location)\(now)  \n"
       + "  fix \(fix.joined(separator: " ")); \(MarkdownText.plain(finding.verification))"
-  }
-}
-
-/// Escapes text for Markdown.
-enum MarkdownText {
-  /// Returns text on one line, with Markdown's special characters escaped.
-  static func plain(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\n", "\r", "\t": result += " "
-      case "<": result += "&lt;"
-      case "\\", "`", "*", "_", "[", "]", "#", "~", "&":
-        result += "\\"
-        result.unicodeScalars.append(scalar)
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
-
-  /// Returns a code span on one line.
-  static func code(_ text: String) -> String {
-    let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-    let longest = line.unicodeScalars.split { $0 != "`" }.map(\.count).max() ?? 0
-    let marks = String(repeating: "`", count: longest + 1)
-    let pad = longest > 0 ? " " : ""
-    return "\(marks)\(pad)\(line)\(pad)\(marks)"
-  }
-
-  /// Returns a row of a table, with the pipes in its cells escaped, also in code spans.
-  static func row(_ cells: [String]) -> String {
-    "| \(cells.map { $0.replacingScalars(["|": "\\|"]) }.joined(separator: " | ")) |"
   }
 }

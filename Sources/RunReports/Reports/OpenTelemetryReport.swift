@@ -1,6 +1,6 @@
 package import Foundation
 import ProfileEvents
-package import Profiling
+package import RunResults
 import WorkbenchText
 
 /// A result as spans of OpenTelemetry, in the JSON encoding of OTLP, which the file receiver of a

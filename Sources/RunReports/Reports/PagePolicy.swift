@@ -1,5 +1,5 @@
 import Foundation
-import OpenCoreData
+import ManagedModel
 
 /// The content security policy of a page: only its own script and style sheet, each by its hash.
 ///

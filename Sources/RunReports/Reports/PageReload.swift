@@ -1,5 +1,5 @@
 package import Foundation
-import OpenCoreData
+import ManagedModel
 import WorkbenchText
 
 /// What makes an open page reload when it's written again, also from a file without a server.

@@ -1,6 +1,6 @@
 import Foundation
 import ProfileEvents
-import Profiling
+import RunResults
 import ScenarioLanguage
 import WorkbenchText
 
@@ -8,7 +8,7 @@ import WorkbenchText
 ///
 /// Zero has no logarithm: if a count is 0, the axis has a line for 0, one step below the line for
 /// 1.
-struct ReportChart {
+package struct ReportChart {
   struct Line {
     /// The points of an SVG polyline, which need no escaping.
     var points: String
@@ -51,11 +51,13 @@ struct ReportChart {
   /// The space between an axis and its labels.
   private static let gap = 8
 
+  /// Lays out a chart.
+  ///
   /// - Parameters:
   ///   - scales: The scales in ascending order.
   ///   - names: The name of each line.
   ///   - lines: The values of each line at the scales.
-  init(scales: [Int], names: [String], lines: [[Int]]) {
+  package init(scales: [Int], names: [String], lines: [[Int]]) {
     let counts = lines.flatMap(\.self)
     let powers = Self.powers(upTo: counts.max() ?? 1)
     let ticks = (counts.contains { $0 < 1 } ? [0] : []) + powers

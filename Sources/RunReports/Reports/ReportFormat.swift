@@ -1,6 +1,6 @@
 package import Foundation
-import OpenCoreData
-package import Profiling
+import ManagedModel
+package import RunResults
 import WorkbenchText
 
 /// The formats in which a run's result can be written.

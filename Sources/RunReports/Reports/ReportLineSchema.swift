@@ -1,6 +1,6 @@
 import ProfileEvents
-import ScenarioFiles
 import ScenarioLanguage
+import WorkbenchText
 
 /// The JSON Schema (draft 2020-12) of reports as JSON Lines, one line at a time.
 ///

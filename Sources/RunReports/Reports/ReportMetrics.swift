@@ -1,5 +1,5 @@
 import ProfileEvents
-import Profiling
+import RunResults
 import ScenarioLanguage
 
 /// The metrics of a report: those that the scenario's expectations name, and the one with the bars.

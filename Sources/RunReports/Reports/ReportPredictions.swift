@@ -1,5 +1,5 @@
 import Foundation
-import Profiling
+import RunResults
 import ScenarioLanguage
 import WorkbenchText
 

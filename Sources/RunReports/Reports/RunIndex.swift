@@ -1,6 +1,6 @@
 import Foundation
-import OpenCoreData
-package import Profiling
+import ManagedModel
+package import RunResults
 import WorkbenchText
 
 /// The contents of a folder of reports, as a self-contained HTML page.

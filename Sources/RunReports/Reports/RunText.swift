@@ -1,6 +1,6 @@
-import OpenCoreData
+import ManagedModel
 import ProfileEvents
-package import Profiling
+package import RunResults
 import StatementAnalysis
 import WorkbenchText
 

@@ -1,6 +1,6 @@
 package import Foundation
 import ProfileEvents
-package import Profiling
+package import RunResults
 import WorkbenchText
 
 /// A result as Chrome trace events, which Perfetto and `chrome://tracing` open.

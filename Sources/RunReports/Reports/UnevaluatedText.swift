@@ -1,4 +1,4 @@
-import Profiling
+import RunResults
 import ScenarioLanguage
 
 /// The expectations that the engine of a run doesn't allow to be evaluated, with one line for each

@@ -1,4 +1,5 @@
 import ScenarioLanguage
+import WorkbenchText
 
 extension ScenarioSchema {
   /// The schema of `data`: rows to generate, or a store to copy.

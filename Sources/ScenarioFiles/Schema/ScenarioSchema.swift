@@ -1,5 +1,6 @@
 import ProfileEvents
 import ScenarioLanguage
+import WorkbenchText
 
 /// The JSON Schema (draft 2020-12) of scenario files, generated from the tables that the reader
 /// uses.

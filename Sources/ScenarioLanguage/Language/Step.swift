@@ -215,3 +215,13 @@ package struct StepForm: Sendable {
     self.entries = entries
   }
 }
+
+extension Step {
+  /// Returns the range of a result with a number of objects that `limit` and `offset` select.
+  package func part(of count: Int) -> Range<Int> {
+    let start = min(number(of: .offset) ?? 0, count)
+    // As in a request, 0 means no limit.
+    let limit = number(of: .limit) ?? 0
+    return start..<(limit == 0 ? count : min(count, start + min(limit, count)))
+  }
+}

@@ -1,22 +1,27 @@
-import OpenCoreData
-import SQLiteDriver
-import WorkbenchText
+package import SQLiteDriver
 
 /// Samples a store for values to bind to a statement whose bound values are unknown.
 ///
 /// Each placeholder gets a value from the middle of the table, of the column that it's compared
 /// with. Each `_Z_intarrayN` gets up to a hundred values. These approximate what the statement
 /// typically searches for.
-struct BindSampler {
+package struct BindSampler {
   /// The maximum number of keys in an integer array.
   private static let arrayLength = 100
   /// The value for a bound `LIMIT`: a typical batch.
   private static let limit = SQLiteValue.integer(20)
 
-  let connection: Connection
+  private let connection: Connection
+
+  /// Creates a sampler of the store that a connection is open to.
+  package init(_ connection: Connection) {
+    self.connection = connection
+  }
 
   /// Returns one value for each placeholder of a SELECT.
-  func binds(of sql: String) -> [SQLiteValue] {
+  ///
+  /// **Cost:** a SELECT of one row for each column that the statement compares.
+  package func binds(of sql: String) -> [SQLiteValue] {
     let outline = SQLOutline(sql)
     var values: [SQLiteValue] = []
     var latest: SQLiteValue = .integer(1)
@@ -36,7 +41,10 @@ struct BindSampler {
   }
 
   /// Binds sampled keys to the integer arrays that a statement reads.
-  func bindArrays(of sql: String) throws {
+  ///
+  /// **Cost:** a SELECT for each array.
+  /// - Throws: A `SQLiteError`.
+  package func bindArrays(of sql: String) throws {
     let outline = SQLOutline(sql)
     let prefix = "_Z_intarray"
     var latest: (table: String, column: String)?
@@ -61,7 +69,7 @@ struct BindSampler {
   }
 
   private func sample(_ column: String, of table: String) -> SQLiteValue? {
-    let (column, table) = (SQLNames.quoted(column), SQLNames.quoted(table))
+    let (column, table) = (SQLSyntax.quoted(column), SQLSyntax.quoted(table))
     return try? connection.values(
       """
       SELECT \(column) FROM \(table) WHERE \(column) IS NOT NULL LIMIT 1 OFFSET \
@@ -71,7 +79,7 @@ struct BindSampler {
   }
 
   private func keys(_ column: String, of table: String) -> [Int64] {
-    let (column, table) = (SQLNames.quoted(column), SQLNames.quoted(table))
+    let (column, table) = (SQLSyntax.quoted(column), SQLSyntax.quoted(table))
     let rows = try? connection.values(
       "SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL "
         + "LIMIT \(BindSampler.arrayLength)")

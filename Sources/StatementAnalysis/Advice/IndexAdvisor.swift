@@ -1,5 +1,4 @@
-package import Foundation
-import OpenCoreData
+import ManagedModel
 package import SQLiteDriver
 
 /// Finds indexes for the statements of a piece of work by trying them on a copy of its store.
@@ -25,20 +24,17 @@ package struct IndexAdvisor {
   /// A closure that interrupts the running statement and can be called from any thread.
   package let interruption: @Sendable () -> Void
 
-  /// Creates an advisor that works on a copy of a store.
+  /// Creates an advisor that works in a store.
   ///
-  /// - Throws: An `NSError` of the file system, or a `SQLiteError` if the file isn't a store.
-  package init(storeURL: URL) throws {
-    let scratch = try ScratchStore(copying: storeURL)
-    let connection = scratch.connection
-    store = scratch
-    interruption = { connection.interrupt() }
-  }
-
-  /// Creates an advisor that works in a store, whose statements can't be interrupted.
-  package init(_ store: any IndexTrialStore) {
+  /// - Parameters:
+  ///   - store: The store, usually a copy.
+  ///   - interruption: Interrupts the running statement; by default, statements can't be
+  ///     interrupted.
+  package init(
+    _ store: any IndexTrialStore, interruption: @escaping @Sendable () -> Void = {}
+  ) {
     self.store = store
-    interruption = {}
+    self.interruption = interruption
   }
 
   /// What the advice measures work in.

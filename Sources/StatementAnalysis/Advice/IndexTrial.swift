@@ -1,5 +1,5 @@
 import Foundation
-import OpenCoreData
+import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 import WorkbenchText

@@ -1,4 +1,3 @@
-package import OpenCoreData
 package import SQLiteDriver
 
 /// An index of a store file.
@@ -16,7 +15,8 @@ package struct FileIndex {
   package let table: String
   package var parts: [Part]
   package let isUnique: Bool
-  let isPartial: Bool
+  /// Whether the index has a `WHERE` clause.
+  package let isPartial: Bool
   /// Whether a `CREATE INDEX` statement created the index, not a constraint of its table.
   package let isExplicit: Bool
 
@@ -71,13 +71,6 @@ package struct FileIndex {
       }
     }
     return indexes
-  }
-
-  /// Returns whether the index serves as one that a model requires, regardless of its name.
-  package func serves(_ wanted: SchemaIndex) -> Bool {
-    table == wanted.table.uppercased() && isPartial == (wanted.condition != nil)
-      && (isUnique || !wanted.isUnique)
-      && parts.map(\.column) == wanted.parts.map { $0.column.uppercased() }
   }
 
   /// Returns whether the index serves every search that another index serves.

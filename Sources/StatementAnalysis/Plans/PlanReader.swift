@@ -1,5 +1,3 @@
-package import Foundation
-import OpenCoreData
 package import ProfileEvents
 package import SQLiteDriver
 import WorkbenchText
@@ -16,14 +14,9 @@ package final class PlanReader {
 
   /// Creates a reader for a store.
   ///
-  /// - Parameters:
-  ///   - storeURL: The store file.
-  ///   - isOpenElsewhere: Pass `true` if another connection might be writing to the store, so that
-  ///     it's read concurrently.
-  /// - Throws: A `SQLiteError` if the file can't be opened.
-  package init(storeURL: URL, isOpenElsewhere: Bool = false) throws {
-    connection = try StoreConnection.open(
-      path: storeURL.path, access: isOpenElsewhere ? .reading : .inspecting)
+  /// - Parameter connection: The connection to the store, which the reader closes.
+  package init(_ connection: Connection) {
+    self.connection = connection
     statistics = TableStatistics(connection)
   }
 

@@ -1,4 +1,4 @@
-import OpenCoreData
+import ManagedModel
 package import ProfileEvents
 package import SQLiteDriver
 

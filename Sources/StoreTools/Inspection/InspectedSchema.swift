@@ -48,7 +48,7 @@ struct InspectedSchema {
       tables.keys.sorted().map { ($0.uppercased(), $0) }, uniquingKeysWith: { first, _ in first })
     entities = try connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT "
-        + "LIMIT \(SQLNames.largestEntityList)"
+        + "LIMIT \(HousekeepingTables.largestEntityList)"
     ).compactMap { row in
       guard case .integer(let number) = row[0], number < InspectedSchema.firstHistoryEntity,
         case .text(let name) = row[1]
@@ -100,7 +100,7 @@ struct InspectedSchema {
       .map { (table: $0, condition: "Z_PK >= 1") }
     var counts: [EntityCount] = []
     for (table, condition) in roots {
-      let name = SQLNames.quoted(table)
+      let name = SQLSyntax.quoted(table)
       for row in try connection.values(
         "SELECT Z_ENT, COUNT(*) FROM \(name) WHERE \(condition) GROUP BY Z_ENT")
       {

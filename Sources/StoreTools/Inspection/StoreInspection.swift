@@ -278,7 +278,7 @@ package struct UnmappableRows: Encodable, Sendable {
     var found: [UnmappableRows] = []
     for root in mapping.entities where root.superentity == nil {
       let rows =
-        "FROM \(SQLNames.quoted(root.table)) "
+        "FROM \(SQLSyntax.quoted(root.table)) "
         + "WHERE Z_PK < 1 OR Z_ENT IS NULL OR Z_ENT NOT IN \(root.numberList)"
       guard case .integer(let count)? = try connection.values("SELECT COUNT(*) \(rows)").first?[0],
         count > 0

@@ -226,7 +226,7 @@ struct SpreadReader {
     "(\(entity.concreteNumbers.map(String.init).joined(separator: ", ")))"
   }
 
-  private func quoted(_ name: String) -> String { SQLNames.quoted(name) }
+  private func quoted(_ name: String) -> String { SQLSyntax.quoted(name) }
 
   private func numbers(_ select: String) throws(SQLiteError) -> [Int] {
     (try reader.connection.values(select).first ?? []).map { value in

@@ -118,7 +118,7 @@ struct CheckedModel {
     let names = Dictionary(
       schema.entities.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
     var rows: [String: Int] = [:]
-    let name = SQLNames.quoted(table)
+    let name = SQLSyntax.quoted(table)
     for row in try store.values("SELECT Z_ENT, COUNT(*) FROM \(name) GROUP BY Z_ENT") {
       if case .integer(let number) = row[0], case .integer(let count) = row[1],
         let name = names[number]

@@ -106,7 +106,7 @@ struct CorruptStore {
   }
 
   private mutating func readHousekeeping() {
-    let metadataRows = rows(of: SQLNames.metadataTable, upTo: 1) { values in
+    let metadataRows = rows(of: HousekeepingTables.metadata, upTo: 1) { values in
       guard values.count == 3, case .text(let uuid)? = values[1] else { return false }
       return UUID(uuidString: uuid) != nil
     }
@@ -116,7 +116,7 @@ struct CorruptStore {
         metadata = PropertyList.read(bytes) as? [String: Any]
       }
     }
-    let models = rows(of: SQLNames.modelCacheTable, upTo: 1) { values in
+    let models = rows(of: HousekeepingTables.modelCache, upTo: 1) { values in
       guard values.count == 1, case .blob(let bytes)? = values[0] else { return false }
       return (try? ModelArchive.read(deflated: bytes)) != nil
     }
@@ -124,7 +124,8 @@ struct CorruptStore {
       storedModel = try? ModelArchive.read(deflated: bytes)
       modelCache = bytes
     }
-    let listed = rows(of: SQLNames.primaryKeyTable, upTo: SQLNames.largestEntityList) { values in
+    let listed = rows(of: HousekeepingTables.entities, upTo: HousekeepingTables.largestEntityList) {
+      values in
       guard values.count == 4, values[0] == .null, case .text? = values[1],
         case .integer? = values[2]
       else { return false }
@@ -152,14 +153,14 @@ struct CorruptStore {
     let skeleton = try Connection(path: ":memory:", access: .writing)
     defer { skeleton.close() }
     for table in tables.values.sorted(by: { $0.id < $1.id }) {
-      guard !table.name.uppercased().hasPrefix("SQLITE_"), table.name != SQLNames.primaryKeyTable
+      guard !table.name.uppercased().hasPrefix("SQLITE_"), table.name != HousekeepingTables.entities
       else {
         continue
       }
-      let columns = table.definition.columns.map { "\(SQLNames.quoted($0.name)) \($0.type)" }
+      let columns = table.definition.columns.map { "\(SQLSyntax.quoted($0.name)) \($0.type)" }
       // Names that SQLite refuses belong to no table of Core Data.
       try? skeleton.execute(
-        "CREATE TABLE \(SQLNames.quoted(table.name)) (\(columns.joined(separator: ", ")))")
+        "CREATE TABLE \(SQLSyntax.quoted(table.name)) (\(columns.joined(separator: ", ")))")
     }
     try skeleton.execute(
       "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME, Z_SUPER, Z_MAX)")

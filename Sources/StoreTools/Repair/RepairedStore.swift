@@ -33,9 +33,9 @@ struct RepairedStore {
     if store.tables.contains(HistoryTables.changes) { try repairHistory() }
     for derived in store.anatomy.derivedColumns {
       guard let value = derived.value(of: "t") else { continue }
-      let column = SQLNames.quoted(derived.column)
+      let column = SQLSyntax.quoted(derived.column)
       derivedValues += try run(
-        "UPDATE \(SQLNames.quoted(derived.entity.table)) AS t SET \(column) = \(value) "
+        "UPDATE \(SQLSyntax.quoted(derived.entity.table)) AS t SET \(column) = \(value) "
           + "WHERE t.Z_ENT IN \(derived.entity.numberList) "
           + "AND \(DerivedValueRule.differs(derived, "t.\(column)", value))")
     }
@@ -56,12 +56,12 @@ struct RepairedStore {
       try clear(
         column.name, [column.entityColumn, column.orderColumn].compactMap(\.self), in: entity,
         to: destination, named: "\(entity.name).\(relationship.name)")
-      guard let number = column.entityColumn.map(SQLNames.quoted) else { continue }
-      let key = "t.\(SQLNames.quoted(column.name))"
+      guard let number = column.entityColumn.map(SQLSyntax.quoted) else { continue }
+      let key = "t.\(SQLSyntax.quoted(column.name))"
       let actual =
-        "(SELECT d.Z_ENT FROM \(SQLNames.quoted(destination.table)) d WHERE d.Z_PK = \(key))"
+        "(SELECT d.Z_ENT FROM \(SQLSyntax.quoted(destination.table)) d WHERE d.Z_PK = \(key))"
       _ = try run(
-        "UPDATE \(SQLNames.quoted(entity.table)) AS t SET \(number) = \(actual) "
+        "UPDATE \(SQLSyntax.quoted(entity.table)) AS t SET \(number) = \(actual) "
           + "WHERE \(key) IS NOT NULL AND t.\(number) IS NOT \(actual)")
     }
     for (owner, toMany) in store.toMany where toMany.relationship.inverseRelationship == nil {
@@ -76,12 +76,12 @@ struct RepairedStore {
     _ column: String, _ others: [String], in entity: SQLEntity, to destination: SQLEntity,
     named name: String
   ) throws {
-    let table = SQLNames.quoted(entity.table)
-    let key = SQLNames.quoted(column)
-    let sets = ([column] + others).map { "\(SQLNames.quoted($0)) = NULL" }.joined(separator: ", ")
+    let table = SQLSyntax.quoted(entity.table)
+    let key = SQLSyntax.quoted(column)
+    let sets = ([column] + others).map { "\(SQLSyntax.quoted($0)) = NULL" }.joined(separator: ", ")
     let count = try run(
       "UPDATE \(table) AS t SET \(sets) WHERE t.\(key) IS NOT NULL AND NOT EXISTS "
-        + "(SELECT 1 FROM \(SQLNames.quoted(destination.table)) d "
+        + "(SELECT 1 FROM \(SQLSyntax.quoted(destination.table)) d "
         + "WHERE d.Z_PK = t.\(key) AND d.Z_ENT IN \(destination.numberList))")
     if count > 0 { clearedReferences[name, default: 0] += count }
   }
@@ -93,11 +93,11 @@ struct RepairedStore {
         seen.insert(table).inserted
       else { continue }
       func exists(_ entity: SQLEntity, _ column: String) -> String {
-        "EXISTS (SELECT 1 FROM \(SQLNames.quoted(entity.table)) d "
-          + "WHERE d.Z_PK = j.\(SQLNames.quoted(column)) AND d.Z_ENT IN \(entity.numberList))"
+        "EXISTS (SELECT 1 FROM \(SQLSyntax.quoted(entity.table)) d "
+          + "WHERE d.Z_PK = j.\(SQLSyntax.quoted(column)) AND d.Z_ENT IN \(entity.numberList))"
       }
       removedJoinRows += try run(
-        "DELETE FROM \(SQLNames.quoted(table)) AS j WHERE NOT \(exists(entity, source)) "
+        "DELETE FROM \(SQLSyntax.quoted(table)) AS j WHERE NOT \(exists(entity, source)) "
           + "OR NOT \(exists(toMany.destination, destination))")
     }
   }
@@ -124,7 +124,7 @@ struct RepairedStore {
       let last =
         "SELECT ZENTITYPK k, ZCHANGETYPE kind, MAX(Z_PK) FROM ACHANGE "
         + "WHERE ZENTITY IN \(root.numberList) GROUP BY ZENTITYPK"
-      let exists = "k IN (SELECT Z_PK FROM \(SQLNames.quoted(root.table)))"
+      let exists = "k IN (SELECT Z_PK FROM \(SQLSyntax.quoted(root.table)))"
       removedChanges += try run(
         "DELETE FROM ACHANGE WHERE ZENTITY IN \(root.numberList) AND (ZENTITYPK IS NULL OR "
           + "ZENTITYPK IN (SELECT k FROM (\(last)) WHERE (kind = 2) = (\(exists))))")
@@ -144,7 +144,7 @@ struct RepairedStore {
     var tables = store.roots.map { ($0.number, $0.table) }
     tables += HistoryTables.entityIDs.filter { store.tables.contains($0.1) }
     for (number, table) in tables {
-      let largest = try store.number("SELECT MAX(Z_PK) FROM \(SQLNames.quoted(table))")
+      let largest = try store.number("SELECT MAX(Z_PK) FROM \(SQLSyntax.quoted(table))")
       try set(number, Int64(largest))
     }
   }
@@ -170,7 +170,7 @@ struct RepairedStore {
         } else {
           missing.insert(reference.file)
           _ = try run(
-            "UPDATE \(SQLNames.quoted(entity.table)) SET \(SQLNames.quoted(column.name)) = NULL "
+            "UPDATE \(SQLSyntax.quoted(entity.table)) SET \(SQLSyntax.quoted(column.name)) = NULL "
               + "WHERE Z_PK = ?", [.integer(reference.key)])
         }
       }

@@ -120,12 +120,12 @@ struct RowLoader {
       columns.append(known[position])
     }
     guard !columns.isEmpty else { return }
-    let quoted = columns.map { SQLNames.quoted($0.name) }.joined(separator: ", ")
+    let quoted = columns.map { SQLSyntax.quoted($0.name) }.joined(separator: ", ")
     let marks = columns.map { _ in "?" }.joined(separator: ", ")
     targets[table.id] = Target(
       name: newName, columns: columns, sources: sources, kind: kind,
       columnCount: isDefined ? present.count : known.count, hasDefinition: isDefined,
-      sql: "INSERT OR IGNORE INTO \(SQLNames.quoted(newName)) (\(quoted)) VALUES (\(marks))")
+      sql: "INSERT OR IGNORE INTO \(SQLSyntax.quoted(newName)) (\(quoted)) VALUES (\(marks))")
   }
 
   /// Returns the column that the definition lacks, and the index of the one whose name isn't
@@ -225,7 +225,7 @@ struct RowLoader {
         names.append(same.name)
       } else if column.name.hasPrefix("Z"),
         (try? connection.execute(
-          "ALTER TABLE \(name) ADD COLUMN \(SQLNames.quoted(column.name)) \(column.type)")) != nil
+          "ALTER TABLE \(name) ADD COLUMN \(SQLSyntax.quoted(column.name)) \(column.type)")) != nil
       {
         newColumns[name, default: []].append(column)
         names.append(column.name)
@@ -263,7 +263,8 @@ struct RowLoader {
   private func isHousekeeping(_ table: Int32) -> Bool {
     guard table != 0, targets[table] == nil else { return false }
     let names = [
-      SQLNames.metadataTable, SQLNames.modelCacheTable, SQLNames.primaryKeyTable, "sqlite_schema",
+      HousekeepingTables.metadata, HousekeepingTables.modelCache, HousekeepingTables.entities,
+      "sqlite_schema",
     ]
     let name = name(of: table)
     // The shadow tables of R-trees are written with the rows.
@@ -314,7 +315,7 @@ struct RowLoader {
   private func isPresent(_ row: PageMap.Row, in target: Target) throws -> Bool {
     if case .join = target.kind { return true }
     let found = try connection.values(
-      "SELECT 1 FROM \(SQLNames.quoted(target.name)) WHERE Z_PK = ?", [.integer(row.rowID)])
+      "SELECT 1 FROM \(SQLSyntax.quoted(target.name)) WHERE Z_PK = ?", [.integer(row.rowID)])
     return !found.isEmpty
   }
 

@@ -182,7 +182,7 @@ package enum StoreRepair {
       guard case .text(let name) = row[0], case .text(let sql) = row[1], names.contains(name)
       else { continue }
       statements.append(sql)
-      try connection.execute("DROP TRIGGER \(SQLNames.quoted(name))")
+      try connection.execute("DROP TRIGGER \(SQLSyntax.quoted(name))")
     }
     return statements
   }

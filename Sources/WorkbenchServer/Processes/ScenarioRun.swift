@@ -1,7 +1,7 @@
 import Foundation
 import OpenCoreData
-import Profiling
 import RunReports
+import RunResults
 import WorkbenchText
 
 /// A run of a scenario's text in a process of its own.

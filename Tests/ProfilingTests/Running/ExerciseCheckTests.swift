@@ -1,9 +1,10 @@
 import Foundation
+import Profiling
 import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 
-@testable import Profiling
+@testable import RunResults
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 

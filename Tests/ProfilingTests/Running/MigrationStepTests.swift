@@ -6,6 +6,7 @@ import Testing
 import WorkbenchFixtures
 
 @testable import Profiling
+@testable import RunResults
 
 @Suite("Steps that migrate a store")
 struct MigrationStepTests {

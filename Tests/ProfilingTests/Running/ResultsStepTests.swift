@@ -1,9 +1,10 @@
 import OpenCoreData
 import ProfileEvents
+import Profiling
 import Testing
 import WorkbenchFixtures
 
-@testable import Profiling
+@testable import RunResults
 @testable import ScenarioLanguage
 @testable import WorkbenchText
 

@@ -6,6 +6,7 @@ import Testing
 import WorkbenchFixtures
 
 @testable import Profiling
+@testable import RunResults
 @testable import ScenarioLanguage
 @testable import StatementAnalysis
 @testable import WorkbenchText
@@ -490,8 +491,7 @@ struct ScenarioRunnerTests {
     return (try runner.run(), folder)
   }
 
-  @discardableResult
-  private func run(_ text: String, scale: Int = 1) throws -> RunResult {
+  @discardableResult private func run(_ text: String, scale: Int = 1) throws -> RunResult {
     let folder = try TemporaryFolder()
     let url = PackagedScenarios.folder.appendingPathComponent("wrong.yml")
     let scenario = try ScenarioReader.read(text: text, url: url, path: "wrong.yml")

@@ -5,6 +5,7 @@ import Testing
 import WorkbenchFixtures
 
 @testable import Profiling
+@testable import RunResults
 @testable import ScenarioLanguage
 @testable import StatementAnalysis
 @testable import WorkbenchText

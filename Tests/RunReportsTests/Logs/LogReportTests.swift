@@ -94,7 +94,7 @@ struct LogReportTests {
       """
     try Data(budget.utf8).write(to: file)
     let report = SampleLogs.report(Self.log)
-    let evaluation = try LogBudgetEvaluator(budget: LogBudget.read(path: file.path, model: nil))
+    let evaluation = try LogBudgetEvaluator(budget: LogBudget.read(path: file.path))
       .evaluation(of: report)
     let text = try page(.junit, LogReportInput(report: report, evaluation: evaluation))
     #expect(text.contains("tests=\"4\" failures=\"3\" errors=\"0\" time="))

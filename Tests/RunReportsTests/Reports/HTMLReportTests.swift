@@ -3,8 +3,8 @@ import ProfileEvents
 import Testing
 import WorkbenchFixtures
 
-@testable import Profiling
 @testable import RunReports
+@testable import RunResults
 @testable import ScenarioLanguage
 @testable import StatementAnalysis
 @testable import WorkbenchText

@@ -5,6 +5,7 @@ import WorkbenchFixtures
 
 @testable import Profiling
 @testable import RunReports
+@testable import RunResults
 @testable import ScenarioLanguage
 
 @Suite("Hostile results")

@@ -1,6 +1,7 @@
 import Foundation
 import ProfileEvents
 import RunReports
+import RunResults
 import ScenarioLanguage
 import Testing
 import WorkbenchFixtures

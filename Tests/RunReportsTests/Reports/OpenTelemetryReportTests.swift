@@ -4,8 +4,8 @@ import ScenarioLanguage
 import Testing
 import WorkbenchFixtures
 
-@testable import Profiling
 @testable import RunReports
+@testable import RunResults
 
 @Suite("Reports as OpenTelemetry spans")
 struct OpenTelemetryReportTests {

@@ -3,8 +3,8 @@ import OpenCoreData
 import Testing
 import WorkbenchFixtures
 
-@testable import Profiling
 @testable import RunReports
+@testable import RunResults
 
 @Suite("Content security policy of the HTML report")
 struct PagePolicyTests {

@@ -3,9 +3,10 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
-@testable import Profiling
 @testable import RunReports
+@testable import RunResults
 
 #if canImport(FoundationXML)
   import FoundationXML

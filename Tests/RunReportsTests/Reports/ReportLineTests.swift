@@ -5,8 +5,8 @@ import Testing
 import WorkbenchFixtures
 
 @testable import LogAnalysis
-@testable import Profiling
 @testable import RunReports
+@testable import RunResults
 
 @Suite("Reports as JSON Lines")
 struct ReportLineTests {

@@ -7,6 +7,7 @@ import WorkbenchFixtures
 
 @testable import Profiling
 @testable import RunReports
+@testable import RunResults
 @testable import ScenarioLanguage
 
 @Suite("Query plans side by side")

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import WorkbenchFixtures
 
-@testable import Profiling
 @testable import RunReports
+@testable import RunResults
 
 @Suite("Questions on the page")
 struct ReportPredictionsTests {

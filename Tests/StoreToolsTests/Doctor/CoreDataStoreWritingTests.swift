@@ -17,7 +17,7 @@ struct CoreDataStoreWritingTests {
       let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
       for table in tables {
-        for row in try connection.values("SELECT * FROM \(SQLNames.quoted(table))") {
+        for row in try connection.values("SELECT * FROM \(SQLSyntax.quoted(table))") {
           guard case .integer(let key) = row[0] else { continue }
           rows[table, default: [:]][key] = row
         }

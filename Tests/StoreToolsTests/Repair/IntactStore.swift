@@ -68,7 +68,7 @@ struct IntactStore {
     ).compactMap(\.first) {
       let columns = try columns(of: table, on: connection)
       tables[table] = [:]
-      for row in try connection.values("SELECT rowid, * FROM \(SQLNames.quoted(table))") {
+      for row in try connection.values("SELECT rowid, * FROM \(SQLSyntax.quoted(table))") {
         guard case .integer(let key) = row[0] else { continue }
         tables[table, default: [:]][key] = Dictionary(
           zip(columns, row.dropFirst()), uniquingKeysWith: { first, _ in first })

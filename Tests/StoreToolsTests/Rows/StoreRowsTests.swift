@@ -124,7 +124,7 @@ struct StoreRowsTests {
       try StoreRows(url, entity: entity.name, where: nil).forEach { rows.append($0) }
       let numbers = entity.concreteNumbers.map(String.init).joined(separator: ", ")
       let keys = try connection.values(
-        "SELECT Z_PK FROM \(SQLNames.quoted(entity.table)) WHERE Z_ENT IN (\(numbers)) ORDER BY Z_PK"
+        "SELECT Z_PK FROM \(SQLSyntax.quoted(entity.table)) WHERE Z_ENT IN (\(numbers)) ORDER BY Z_PK"
       )
       #expect(rows.count == keys.count)
       for row in rows where row.entity == entity.name {
@@ -132,7 +132,7 @@ struct StoreRowsTests {
         let values = Dictionary(uniqueKeysWithValues: row.values.map { ($0.name, $0.value) })
         for column in entity.columns {
           let stored = try connection.values(
-            "SELECT \(SQLNames.quoted(column.name)) FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = \(key)"
+            "SELECT \(SQLSyntax.quoted(column.name)) FROM \(SQLSyntax.quoted(entity.table)) WHERE Z_PK = \(key)"
           )
           #expect(
             values[column.property.name]?.isStored(stored[0][0]) == true,
@@ -158,9 +158,9 @@ struct StoreRowsTests {
   private static func members(of toMany: SQLToMany) -> String {
     switch toMany.storage {
     case .foreignKey(let column, _):
-      "SELECT Z_PK FROM \(SQLNames.quoted(toMany.destination.table)) WHERE \(SQLNames.quoted(column)) = ?"
+      "SELECT Z_PK FROM \(SQLSyntax.quoted(toMany.destination.table)) WHERE \(SQLSyntax.quoted(column)) = ?"
     case .joinTable(let table, let source, let destination, _):
-      "SELECT \(SQLNames.quoted(destination)) FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
+      "SELECT \(SQLSyntax.quoted(destination)) FROM \(SQLSyntax.quoted(table)) WHERE \(SQLSyntax.quoted(source)) = ?"
     }
   }
 

@@ -1,5 +1,5 @@
 import ProfileEvents
-import Profiling
+import RunResults
 import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText

@@ -1,5 +1,5 @@
 package import Foundation
-package import Profiling
+package import RunResults
 import WorkbenchText
 
 /// Reads results that were written with `--report json`.

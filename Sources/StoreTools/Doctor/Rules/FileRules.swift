@@ -16,7 +16,7 @@ struct EntityListRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let listed = try store.connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT "
-        + "LIMIT \(SQLNames.largestEntityList)"
+        + "LIMIT \(HousekeepingTables.largestEntityList)"
     ).compactMap { row -> Listed? in
       guard case .integer(let number) = row[0], case .text(let name) = row[1] else { return nil }
       if case .integer(let parent) = row[2] {
@@ -239,9 +239,9 @@ struct ExternalFileRule: DoctorRule {
   static func references(
     in column: SQLColumn, of entity: SQLEntity, _ store: ExaminedStore
   ) throws -> [(key: Int64, file: String)] {
-    let name = SQLNames.quoted(column.name)
+    let name = SQLSyntax.quoted(column.name)
     return try store.connection.values(
-      "SELECT Z_PK, \(name) FROM \(SQLNames.quoted(entity.table)) WHERE typeof(\(name)) = 'blob' "
+      "SELECT Z_PK, \(name) FROM \(SQLSyntax.quoted(entity.table)) WHERE typeof(\(name)) = 'blob' "
         + "AND length(\(name)) IN (37, 38) AND substr(\(name), 1, 1) = x'02'"
     ).compactMap { row in
       guard case .integer(let key) = row[0], case .blob(let bytes) = row[1],
@@ -264,10 +264,10 @@ struct ExternalPrefixRule: DoctorRule {
       guard let attribute = column.property as? NSAttributeDescription,
         attribute.allowsExternalBinaryDataStorage
       else { return nil }
-      let name = SQLNames.quoted(column.name)
+      let name = SQLSyntax.quoted(column.name)
       // A file name is a UUID; Core Data on Apple platforms adds a NUL.
       let rows = try store.keys(
-        "SELECT Z_PK FROM \(SQLNames.quoted(entity.table)) WHERE typeof(\(name)) = 'blob' "
+        "SELECT Z_PK FROM \(SQLSyntax.quoted(entity.table)) WHERE typeof(\(name)) = 'blob' "
           + "AND length(\(name)) > 0 AND substr(\(name), 1, 1) <> x'01' "
           + "AND NOT (substr(\(name), 1, 1) = x'02' AND length(\(name)) IN (37, 38))")
       guard rows.count > 0 else { return nil }

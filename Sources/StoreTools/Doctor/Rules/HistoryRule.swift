@@ -66,7 +66,7 @@ struct HistoryRule: DoctorRule {
       let last =
         "SELECT ZENTITYPK k, ZCHANGETYPE kind, MAX(Z_PK) FROM ACHANGE "
         + "WHERE ZENTITY IN \(root.numberList) GROUP BY ZENTITYPK"
-      let table = SQLNames.quoted(root.table)
+      let table = SQLSyntax.quoted(root.table)
       let alive = try store.keys(
         "SELECT k FROM (\(last)) WHERE kind = 2 AND k IN (SELECT Z_PK FROM \(table))")
       let gone = try store.keys(

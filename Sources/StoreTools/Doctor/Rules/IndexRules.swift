@@ -51,11 +51,11 @@ struct MissingIndexRule: DoctorRule {
   ) throws -> [DoctorFinding] {
     guard store.isMadeHere else { return [] }
     return try ranges.compactMap { range in
-      let present = range.columns.map { "\(SQLNames.quoted($0)) IS NOT NULL" }.joined(
+      let present = range.columns.map { "\(SQLSyntax.quoted($0)) IS NOT NULL" }.joined(
         separator: " AND ")
       let rows = try store.keys(
-        "SELECT Z_PK FROM \(SQLNames.quoted(range.table)) WHERE \(present) "
-          + "AND Z_PK NOT IN (SELECT Z_PK FROM \(SQLNames.quoted(range.name)))")
+        "SELECT Z_PK FROM \(SQLSyntax.quoted(range.table)) WHERE \(present) "
+          + "AND Z_PK NOT IN (SELECT Z_PK FROM \(SQLSyntax.quoted(range.name)))")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .indexMissing, table: range.table, count: rows.count,
@@ -98,7 +98,7 @@ struct RedundantIndexRule: DoctorRule {
         .indexRedundant, table: index.table, examples: [index.name],
         "the index \(index.name) of \(index.table) (\(columns)) is redundant: another index serves "
           + "the same searches, and each save updates both",
-        nextStep: "DROP INDEX \(SQLNames.quoted(index.name))")
+        nextStep: "DROP INDEX \(SQLSyntax.quoted(index.name))")
     }
   }
 
@@ -166,5 +166,14 @@ struct MissingTriggerRule: DoctorRule {
           : "it has no trigger"),
       nextStep: "create them as `cdprof model STORE --ddl` prints them; until then, saves don't "
         + "update the value")
+  }
+}
+
+extension FileIndex {
+  /// Returns whether the index serves as one that a model requires, regardless of its name.
+  fileprivate func serves(_ wanted: SchemaIndex) -> Bool {
+    table == wanted.table.uppercased() && isPartial == (wanted.condition != nil)
+      && (isUnique || !wanted.isUnique)
+      && parts.map(\.column) == wanted.parts.map { $0.column.uppercased() }
   }
 }

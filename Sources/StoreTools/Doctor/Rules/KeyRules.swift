@@ -30,9 +30,9 @@ struct DanglingKeyRule: DoctorRule {
     _ store: ExaminedStore
   ) throws -> [DoctorFinding] {
     let rows = try store.keys(
-      "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a "
-        + "LEFT JOIN \(SQLNames.quoted(destination.table)) b "
-        + "ON b.Z_PK = a.\(SQLNames.quoted(column)) WHERE a.\(SQLNames.quoted(column)) IS NOT NULL "
+      "SELECT a.Z_PK FROM \(SQLSyntax.quoted(entity.table)) a "
+        + "LEFT JOIN \(SQLSyntax.quoted(destination.table)) b "
+        + "ON b.Z_PK = a.\(SQLSyntax.quoted(column)) WHERE a.\(SQLSyntax.quoted(column)) IS NOT NULL "
         + "AND (b.Z_PK IS NULL OR b.Z_ENT NOT IN \(destination.numberList))")
     guard rows.count > 0 else { return [] }
     return [
@@ -50,8 +50,8 @@ struct DanglingKeyRule: DoctorRule {
   ) throws -> [DoctorFinding] {
     guard let number = column.entityColumn else { return [] }
     let rows = try store.keys(
-      "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a JOIN \(SQLNames.quoted(destination.table)) b "
-        + "ON b.Z_PK = a.\(SQLNames.quoted(column.name)) WHERE a.\(SQLNames.quoted(number)) IS NOT b.Z_ENT "
+      "SELECT a.Z_PK FROM \(SQLSyntax.quoted(entity.table)) a JOIN \(SQLSyntax.quoted(destination.table)) b "
+        + "ON b.Z_PK = a.\(SQLSyntax.quoted(column.name)) WHERE a.\(SQLSyntax.quoted(number)) IS NOT b.Z_ENT "
         + "AND b.Z_ENT IN \(destination.numberList)")
     guard rows.count > 0 else { return [] }
     return [
@@ -76,7 +76,7 @@ struct PrimaryKeyCounterRule: DoctorRule {
     }
     return try impossible(in: store)
       + tables.compactMap { number, name, table in
-        let largest = try store.number("SELECT MAX(Z_PK) FROM \(SQLNames.quoted(table))")
+        let largest = try store.number("SELECT MAX(Z_PK) FROM \(SQLSyntax.quoted(table))")
         let rows = try store.connection.values(
           "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(Int64(number))])
         var maximum: Int?
@@ -119,7 +119,7 @@ struct PrimaryKeyCounterRule: DoctorRule {
   /// Returns findings for rows with a primary key that no object can have.
   private func impossible(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in
-      let rows = try store.keys("SELECT Z_PK FROM \(SQLNames.quoted(root.table)) WHERE Z_PK < 1")
+      let rows = try store.keys("SELECT Z_PK FROM \(SQLSyntax.quoted(root.table)) WHERE Z_PK < 1")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .primaryKeyCounter, entity: root.name, table: root.table, count: rows.count,
@@ -136,7 +136,7 @@ struct EntityNumberRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in
       let rows = try store.keys(
-        "SELECT Z_PK FROM \(SQLNames.quoted(root.table)) "
+        "SELECT Z_PK FROM \(SQLSyntax.quoted(root.table)) "
           + "WHERE Z_ENT IS NULL OR Z_ENT NOT IN \(root.numberList)")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
@@ -163,16 +163,16 @@ struct OrphanedJoinRule: DoctorRule {
       else { return nil }
       let other = toMany.destination
       let select =
-        "SELECT j.rowid FROM \(SQLNames.quoted(table)) j "
-        + "LEFT JOIN \(SQLNames.quoted(entity.table)) a ON a.Z_PK = j.\(SQLNames.quoted(source)) "
-        + "LEFT JOIN \(SQLNames.quoted(other.table)) b ON b.Z_PK = j.\(SQLNames.quoted(destination)) "
+        "SELECT j.rowid FROM \(SQLSyntax.quoted(table)) j "
+        + "LEFT JOIN \(SQLSyntax.quoted(entity.table)) a ON a.Z_PK = j.\(SQLSyntax.quoted(source)) "
+        + "LEFT JOIN \(SQLSyntax.quoted(other.table)) b ON b.Z_PK = j.\(SQLSyntax.quoted(destination)) "
         + "WHERE a.Z_PK IS NULL OR b.Z_PK IS NULL "
         + "OR a.Z_ENT NOT IN \(entity.numberList) OR b.Z_ENT NOT IN \(other.numberList)"
       let count = try store.number("SELECT COUNT(*) FROM (\(select))")
       guard count > 0 else { return nil }
       let pairs = try store.connection.values(
-        "SELECT \(SQLNames.quoted(source)), \(SQLNames.quoted(destination)) FROM \(SQLNames.quoted(table)) "
-          + "WHERE rowid IN (\(select)) LIMIT 5")
+        "SELECT \(SQLSyntax.quoted(source)), \(SQLSyntax.quoted(destination)) "
+          + "FROM \(SQLSyntax.quoted(table)) WHERE rowid IN (\(select)) LIMIT 5")
       return DoctorFinding(
         .orphanedJoin, entity: entity.name, property: toMany.relationship.name, table: table,
         count: count,

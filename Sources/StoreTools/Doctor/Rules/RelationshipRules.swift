@@ -1,4 +1,5 @@
 import OpenCoreData
+import SQLiteDriver
 import WorkbenchText
 
 /// Detects one-to-one relationships, and many-to-many ones that are their own inverse, whose
@@ -21,10 +22,10 @@ struct OneSidedInverseRule: DoctorRule {
       guard relationship.inverseRelationship === relationship,
         case .joinTable(let table, let source, let destination, _) = toMany.storage
       else { return nil }
-      let (own, other) = (SQLNames.quoted(source), SQLNames.quoted(destination))
+      let (own, other) = (SQLSyntax.quoted(source), SQLSyntax.quoted(destination))
       let rows = try store.keys(
-        "SELECT j.\(own) FROM \(SQLNames.quoted(table)) j "
-          + "WHERE NOT EXISTS (SELECT 1 FROM \(SQLNames.quoted(table)) k "
+        "SELECT j.\(own) FROM \(SQLSyntax.quoted(table)) j "
+          + "WHERE NOT EXISTS (SELECT 1 FROM \(SQLSyntax.quoted(table)) k "
           + "WHERE k.\(own) = j.\(other) AND k.\(other) = j.\(own))")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
@@ -45,10 +46,10 @@ struct OneSidedInverseRule: DoctorRule {
       let destination = store.mapping.entity(for: described)
       guard let back = destination.column(named: inverse.name) else { return nil }
       let rows = try store.keys(
-        "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a "
-          + "JOIN \(SQLNames.quoted(destination.table)) b "
-          + "ON b.Z_PK = a.\(SQLNames.quoted(column.name)) "
-          + "WHERE b.\(SQLNames.quoted(back.name)) IS NOT a.Z_PK")
+        "SELECT a.Z_PK FROM \(SQLSyntax.quoted(entity.table)) a "
+          + "JOIN \(SQLSyntax.quoted(destination.table)) b "
+          + "ON b.Z_PK = a.\(SQLSyntax.quoted(column.name)) "
+          + "WHERE b.\(SQLSyntax.quoted(back.name)) IS NOT a.Z_PK")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .oneSidedInverse, entity: entity.name, property: relationship.name, table: entity.table,
@@ -69,14 +70,14 @@ struct OrderKeyRule: DoctorRule {
       switch toMany.storage {
       case .foreignKey(let owner, let orderKey?):
         let members =
-          "FROM \(SQLNames.quoted(toMany.destination.table)) m WHERE m.\(SQLNames.quoted(owner)) IS NOT NULL "
-          + "AND m.Z_ENT IN \(toMany.destination.numberList)"
+          "FROM \(SQLSyntax.quoted(toMany.destination.table)) m "
+          + "WHERE m.\(SQLSyntax.quoted(owner)) IS NOT NULL AND m.Z_ENT IN \(toMany.destination.numberList)"
         return try findings(
           toMany, of: entity, members, owner: owner, orderKey: orderKey,
           table: toMany.destination.table, in: store)
       case .joinTable(let table, let source, _, let orderKey?):
         return try findings(
-          toMany, of: entity, "FROM \(SQLNames.quoted(table)) m WHERE 1", owner: source,
+          toMany, of: entity, "FROM \(SQLSyntax.quoted(table)) m WHERE 1", owner: source,
           orderKey: orderKey,
           table: table, in: store)
       case .foreignKey, .joinTable: return []
@@ -89,7 +90,7 @@ struct OrderKeyRule: DoctorRule {
     table: String, in store: ExaminedStore
   ) throws -> [DoctorFinding] {
     let (owner, column, name) = (
-      "m.\(SQLNames.quoted(owner))", "m.\(SQLNames.quoted(orderKey))", toMany.relationship.name
+      "m.\(SQLSyntax.quoted(owner))", "m.\(SQLSyntax.quoted(orderKey))", toMany.relationship.name
     )
     let without = try store.keys(
       "SELECT \(owner) \(members) AND typeof(\(column)) NOT IN ('integer', 'real')")

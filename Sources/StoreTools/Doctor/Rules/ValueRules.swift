@@ -1,4 +1,5 @@
 import OpenCoreData
+import SQLiteDriver
 import WorkbenchText
 
 /// Detects derived attributes that differ from the value of their derivation expression.
@@ -9,9 +10,9 @@ struct DerivedValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.anatomy.derivedColumns.compactMap { derived in
       guard let value = derived.value(of: "t") else { return nil }
-      let (entity, column) = (derived.entity, "t.\(SQLNames.quoted(derived.column))")
+      let (entity, column) = (derived.entity, "t.\(SQLSyntax.quoted(derived.column))")
       let rows = try store.keys(
-        "SELECT t.Z_PK FROM \(SQLNames.quoted(entity.table)) t WHERE t.Z_ENT IN \(entity.numberList) "
+        "SELECT t.Z_PK FROM \(SQLSyntax.quoted(entity.table)) t WHERE t.Z_ENT IN \(entity.numberList) "
           + "AND \(Self.differs(derived, column, value))")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
@@ -43,10 +44,10 @@ struct DuplicateValuesRule: DoctorRule {
       try entity.description.uniquenessConstraintNames.compactMap { names in
         let columns = names.compactMap { entity.column(named: $0)?.name }
         guard columns.count == names.count, !columns.isEmpty else { return nil }
-        let list = columns.map { SQLNames.quoted($0) }.joined(separator: ", ")
-        let set = columns.map { "\(SQLNames.quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
+        let list = columns.map { SQLSyntax.quoted($0) }.joined(separator: ", ")
+        let set = columns.map { "\(SQLSyntax.quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
         let rows = try store.keys(
-          "SELECT MAX(Z_PK) FROM \(SQLNames.quoted(entity.table)) "
+          "SELECT MAX(Z_PK) FROM \(SQLSyntax.quoted(entity.table)) "
             + "WHERE Z_ENT IN \(entity.numberList) AND \(set) GROUP BY \(list) HAVING COUNT(*) > 1")
         guard rows.count > 0 else { return nil }
         return DoctorFinding(
@@ -76,8 +77,8 @@ struct MissingValueRule: DoctorRule {
         (property as? NSAttributeDescription)?.isDerived != true
       else { return nil }
       let rows = try store.keys(
-        "SELECT Z_PK FROM \(SQLNames.quoted(entity.table)) "
-          + "WHERE \(SQLNames.quoted(column.name)) IS NULL AND Z_ENT IN \(entity.numberList)")
+        "SELECT Z_PK FROM \(SQLSyntax.quoted(entity.table)) "
+          + "WHERE \(SQLSyntax.quoted(column.name)) IS NULL AND Z_ENT IN \(entity.numberList)")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .missingValue, entity: entity.name, property: property.name, table: entity.table,
@@ -101,10 +102,10 @@ struct ValueTypeRule: DoctorRule {
   private func values(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.columns.compactMap { entity, column in
       guard let allowed = kinds(of: column) else { return nil }
-      let name = SQLNames.quoted(column.name)
+      let name = SQLSyntax.quoted(column.name)
       let others = impossible(column).map { " OR \($0)" } ?? ""
       let rows = try store.keys(
-        "SELECT Z_PK FROM \(SQLNames.quoted(entity.table)) "
+        "SELECT Z_PK FROM \(SQLSyntax.quoted(entity.table)) "
           + "WHERE typeof(\(name)) NOT IN ('null', \(allowed))\(others)")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
@@ -121,7 +122,7 @@ struct ValueTypeRule: DoctorRule {
   private func versions(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in
       let rows = try store.keys(
-        "SELECT Z_PK FROM \(SQLNames.quoted(root.table)) WHERE typeof(Z_OPT) <> 'integer'")
+        "SELECT Z_PK FROM \(SQLSyntax.quoted(root.table)) WHERE typeof(Z_OPT) <> 'integer'")
       guard rows.count > 0 else { return nil }
       return DoctorFinding(
         .valueType, entity: root.name, table: root.table, count: rows.count,
@@ -137,7 +138,7 @@ struct ValueTypeRule: DoctorRule {
   /// are valid.
   private func impossible(_ column: SQLColumn) -> String? {
     guard let attribute = column.property as? NSAttributeDescription else { return nil }
-    let name = SQLNames.quoted(column.name)
+    let name = SQLSyntax.quoted(column.name)
     func outside(_ least: some BinaryInteger, _ greatest: some BinaryInteger) -> String {
       "(typeof(\(name)) = 'integer' AND \(name) NOT BETWEEN \(least) AND \(greatest))"
     }

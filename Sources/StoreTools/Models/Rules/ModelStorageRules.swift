@@ -185,9 +185,9 @@ struct LargeInlineBinaryRule: ModelRule {
   private func measure(
     _ name: String, of table: String, _ checked: CheckedModel
   ) throws -> (count: Int, largest: Int)? {
-    let column = SQLNames.quoted(name)
+    let column = SQLSyntax.quoted(name)
     let rows = try checked.store?.values(
-      "SELECT COUNT(*), MAX(LENGTH(\(column))) FROM \(SQLNames.quoted(table)) "
+      "SELECT COUNT(*), MAX(LENGTH(\(column))) FROM \(SQLSyntax.quoted(table)) "
         + "WHERE LENGTH(\(column)) > ?", [.integer(Self.limit)])
     guard let row = rows?.first, case .integer(let count) = row[0] else { return nil }
     guard case .integer(let largest) = row[1] else { return (Int(count), 0) }

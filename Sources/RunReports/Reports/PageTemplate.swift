@@ -1,0 +1,81 @@
+import ManagedModel
+import Mustache
+import Synchronization
+
+/// Renders a page with the parts that pages share.
+package enum PageTemplate {
+  /// The shared parts by their placeholders: the beginning of the head, the style sheet, the title
+  /// with the outcome of a page on one check, the questions with their script, the part of a lesson
+  /// that a server sends, and the script that reloads a page.
+  private static let parts: [(placeholder: String, text: [UInt8])] = [
+    ("<!-- head.html -->\n", PackageResources.head_html),
+    ("/* style.css */", PackageResources.style_css),
+    ("<!-- outcome.html -->\n", PackageResources.outcome_html),
+    ("<!-- predict.html -->\n", PackageResources.predict_html),
+    ("/* predict.js */", PackageResources.predict_js),
+    ("<!-- live.html -->\n", PackageResources.live_html),
+    ("/* live.css */", PackageResources.live_css),
+    ("/* live.js */", PackageResources.live_js),
+    ("/* watch.js */", PackageResources.watch_js),
+  ]
+
+  /// Returns a page with its policy.
+  ///
+  /// - Parameters:
+  ///   - template: A template with one `<style>`, and with placeholders for shared parts, which use
+  ///     the value `version`.
+  ///   - values: The values, as plain text.
+  ///   - sources: Further directives of the page's policy.
+  ///   - nonce: The nonce of a script that the page loads; `nil` if it loads none.
+  /// - Throws: An error of the template's parser, which a test rules out.
+  package static func render(
+    _ template: [UInt8], _ values: Any, allowing sources: [String] = [], nonce: String? = nil
+  ) throws -> String {
+    let page = try parsed(template).render(values)
+    return PagePolicy.applied(to: PrintableText.escaped(page), allowing: sources, nonce: nonce)
+  }
+
+  /// The parsed templates, one for each kind of page that was rendered.
+  private static let known = Mutex<[(text: [UInt8], template: MustacheTemplate)]>([])
+
+  /// Returns a template with its shared parts; it's parsed only once.
+  private static func parsed(_ template: [UInt8]) throws -> MustacheTemplate {
+    try known.withLock { known in
+      if let found = known.first(where: { $0.text == template }) { return found.template }
+      MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
+      let text = parts.reduce(String(decoding: template, as: UTF8.self)) { text, part in
+        text.replacing(
+          part.placeholder, with: String(decoding: part.text, as: UTF8.self), maxReplacements: 1)
+      }
+      let parsed = try MustacheTemplate(string: text)
+      known.append((template, parsed))
+      return parsed
+    }
+  }
+}
+
+/// Escapes HTML one Unicode scalar at a time.
+///
+/// The library's own escaping compares characters, so it doesn't escape a quotation mark that's
+/// followed by a combining mark.
+struct HTMLEscaping: MustacheContentType {
+  /// The name of the content type in the template.
+  static let name = "REPORT"
+
+  func escapeText(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "<": result.append(contentsOf: "&lt;".unicodeScalars)
+      case ">": result.append(contentsOf: "&gt;".unicodeScalars)
+      case "&": result.append(contentsOf: "&amp;".unicodeScalars)
+      case "\"": result.append(contentsOf: "&quot;".unicodeScalars)
+      case "'": result.append(contentsOf: "&#39;".unicodeScalars)
+      case "\n", "\t": result.append(scalar)
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F: result.append("\u{FFFD}")
+      default: result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+}

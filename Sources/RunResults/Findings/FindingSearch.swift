@@ -1,0 +1,167 @@
+package import ManagedModel
+import ProfileEvents
+package import ScenarioLanguage
+package import StatementAnalysis
+
+/// Searches the work of a variant or of a shell run for findings.
+package enum FindingSearch {
+  /// The result of a search.
+  package struct Found: Sendable, Equatable {
+    /// The findings in the order in which they began, grouped by name, line, and kind of event.
+    package var findings: [Finding] = []
+    /// The findings that fired but are suppressed by the scenario, grouped in the same way.
+    package var silenced: [Finding] = []
+
+    package init(findings: [Finding] = [], silenced: [Finding] = []) {
+      self.findings = findings
+      self.silenced = silenced
+    }
+
+    /// The distinct names of the suppressed findings.
+    package var silencedNames: [String] {
+      silenced.map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+  }
+
+  /// Returns all findings in a piece of work.
+  ///
+  /// **Cost:** one pass over the events for each rule; with a store, also the cost of
+  /// `MissingIndexRule`.
+  ///
+  /// - Parameters:
+  ///   - work: The steps and their events.
+  ///   - steps: The findings of the rules for single steps (`StepOutcome.findings`).
+  ///   - statements: The statements of the work with their plans.
+  ///   - advisor: Returns an advisor on a copy of the store, or `nil` to try no indexes.
+  ///   - silence: The findings that the scenario suppresses.
+  package static func all(
+    of work: FinishedWork, steps: [Finding], statements: [StatementShape] = [],
+    advisor: (() throws -> IndexAdvisor)? = nil, silence: [FindingSuppression] = []
+  ) -> Found {
+    let found = Rule.all.flatMap { rule -> [Finding] in
+      switch rule.search {
+      case .step: []
+      case .work(let search): search(work)
+      case .store(let search): advisor.map { search(statements, $0) } ?? []
+      }
+    }
+    return grouped(steps + found, silence: silence)
+  }
+
+  /// Returns the findings in the events of one step.
+  ///
+  /// **Cost:** one pass over the events for each rule for single steps.
+  package static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    Rule.all.flatMap { rule -> [Finding] in
+      if case .step(let search) = rule.search { search(recording, context) } else { [] }
+    }
+  }
+
+  /// Groups findings, and separates those that are suppressed.
+  ///
+  /// Findings with the same rule, subject, line, and kind of event become one.
+  package static func grouped(_ findings: [Finding], silence: [FindingSuppression]) -> Found {
+    struct Key: Hashable {
+      var name: String
+      var callSite: CallSite?
+      var what: String
+    }
+    var positions: [Key: Int] = [:]
+    let grouped = findings.reduce(into: [Finding]()) { grouped, finding in
+      let key = Key(name: finding.name, callSite: finding.callSite, what: finding.what)
+      if let position = positions[key] {
+        grouped[position].count += finding.count
+      } else {
+        positions[key] = grouped.count
+        grouped.append(finding)
+      }
+    }
+    func isSilenced(_ finding: Finding) -> Bool { silence.contains { $0.hides(finding) } }
+    return Found(
+      findings: grouped.filter { !isSilenced($0) }, silenced: grouped.filter(isSilenced))
+  }
+}
+
+/// The completed steps of a variant or of a shell run, with all recorded events.
+package struct FinishedWork: Sendable {
+  /// A completed step.
+  package struct Part: Sendable {
+    package var step: Step
+    /// The recorded step, which determines its range of events.
+    package var recorded: RecordedStep
+    /// The name of the context that the step ran in.
+    package var context: String
+    /// The configuration of that context when the step began.
+    var shape: ContextShape
+  }
+
+  package var recording: Recording
+  package var parts: [Part]
+  package var model: NSManagedObjectModel
+  /// The names of the results and contexts that exist after the last step.
+  package var names: KnownNames
+
+  /// Matches recorded steps with the steps of a scenario or shell run.
+  ///
+  /// - Parameters:
+  ///   - recording: The recorded events and steps.
+  ///   - steps: The steps in the order in which they ran. A recorded step that isn't among them,
+  ///     such as an interrupted one, is omitted.
+  ///   - model: The model of the store.
+  package init(recording: Recording, steps: [Step], model: NSManagedObjectModel) {
+    self.recording = recording
+    self.model = model
+    var open = steps[...]
+    var known = KnownNames()
+    parts = recording.steps.compactMap { recorded in
+      guard let step = open.first, step.location == recorded.location, step.text == recorded.text
+      else { return nil }
+      open.removeFirst()
+      let context = known.context(of: step)
+      let shape = known.contexts[context] ?? ContextShape()
+      known = known.after(step)
+      return Part(step: step, recorded: recorded, context: context, shape: shape)
+    }
+    names = known
+  }
+
+  /// Returns the events of a part.
+  func events(of part: Part) -> RecordedEvents {
+    recording.slice(after: part.recorded.after, through: part.recorded.through).events
+  }
+
+  /// Returns the events after a part.
+  func events(after part: Part) -> RecordedEvents {
+    recording.slice(after: part.recorded.through, through: Int.max - 1).events
+  }
+
+  /// Returns the position of the fetch that created the result a part works on, and its number of
+  /// rows.
+  ///
+  /// Returns `nil` if the result isn't from a fetch of objects.
+  func source(ofResultAt position: Int) -> (position: Int, rows: Int)? {
+    let name = parts[position].step.subject
+    guard let source = parts[..<position].lastIndex(where: { $0.step.name == name }),
+      parts[source].step.verb == .fetch, parts[source].step.resultKind == .objects,
+      let rows = events(of: parts[source]).first(where: { $0.kind == .fetch })?.rows
+    else { return nil }
+    return (source, rows)
+  }
+
+  /// Returns the later parts that work on the named result of a part, or assign it to other
+  /// objects.
+  ///
+  /// The search ends where the name is released or reused.
+  func users(ofResultAt position: Int) -> [Part] {
+    guard let name = parts[position].step.name else { return [] }
+    var users: [Part] = []
+    for part in parts[(position + 1)...] {
+      if part.step.verb == .reset || part.step.name == name { break }
+      let isGiven = (part.step.assignments + part.step.removals).contains { $0.value == name }
+      guard part.step.subject == name || isGiven else { continue }
+      if part.step.verb == .drop { break }
+      users.append(part)
+    }
+    return users
+  }
+}

@@ -1,0 +1,299 @@
+import Foundation
+import ManagedModel
+import ProfileEvents
+import ScenarioLanguage
+import StatementAnalysis
+import WorkbenchText
+
+/// Finds fetches that one line repeats.
+///
+/// It fires if at least `threshold` fetches with the same SQL came from the same call site.
+enum FetchLoopRule {
+  static let rule = Rule(
+    .fetchLoop, chapter: 8,
+    meaning: "One line runs the same fetch repeatedly, and each execution queries the store.",
+    condition: "\(threshold) or more fetches with the same SQL from one line.",
+    remedy:
+      "Fetch once with `IN`, or look for a registered object before fetching (find-or-fetch).",
+    metrics: [.fetches, .selects, .rows], search: .work(findings))
+  /// The minimum number of fetches, which is the threshold of a fault storm.
+  static let threshold = FaultStormRule.threshold
+
+  private struct Shape: Hashable {
+    var entity: String
+    var sql: String
+    var callSite: CallSite
+  }
+
+  /// The totals of the fetches with the same entity, SQL, and call site.
+  private struct Run {
+    /// The event number of the first fetch.
+    var first: Int
+    var last = 0
+    var count = 0
+    var rows = 0
+  }
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    let texts = work.recording.statementTexts()
+    var order: [Shape] = []
+    var fetches: [Shape: Run] = [:]
+    for event in work.recording.events where event.kind == .fetch {
+      guard let sql = texts[event.id], let entity = event.entity, let callSite = event.callSite
+      else { continue }
+      let shape = Shape(entity: entity, sql: sql, callSite: callSite)
+      if fetches[shape] == nil { order.append(shape) }
+      var run = fetches[shape] ?? Run(first: event.id)
+      run.count += 1
+      run.rows += event.rows
+      run.last = event.id
+      fetches[shape] = run
+    }
+    return order.compactMap { shape in
+      guard let run = fetches[shape], run.count >= threshold else { return nil }
+      return Finding(
+        rule: rule.name, subject: shape.entity, count: run.count, callSite: shape.callSite,
+        what: "fetches with the same SQL", sql: shape.sql, fix: fix(shape, run, in: work))
+    }
+  }
+
+  private static func fix(_ shape: Shape, _ run: Run, in work: FinishedWork) -> SuggestedFix {
+    guard SQLOutline(shape.sql).condition != nil else {
+      // If rows were written in the meantime, the results can differ.
+      return SuggestedFix(
+        advice: isWritten(shape.entity, during: run, in: work)
+          ? "fetch \(shape.entity) once, and track changes with a fetched results controller"
+          : "fetch \(shape.entity) once, keep the result, and reuse it: it's the same each time")
+    }
+    // With more than one table or value, what changes from one fetch to the next is unknown.
+    let needs = TableNeeds.all(of: shape.sql)
+    guard run.rows <= run.count, needs.count == 1, let need = needs.first,
+      need.equal.count == 1, need.ranges.isEmpty, let column = need.equal.first,
+      let key = work.model.entitiesByName[shape.entity]?.propertiesByName.keys.sorted()
+        .first(where: { "Z\($0.uppercased())" == column })
+    else {
+      return SuggestedFix(
+        advice:
+          "fetch all of them once, with IN for the value that changes, and group the result in "
+          + "memory; or keep the result if it's the same each time")
+    }
+    return SuggestedFix(swift: [
+      "request.predicate = NSPredicate(format: \"\(key) IN %@\", values)",
+      "let byKey = Dictionary(grouping: try context.fetch(request)) { $0.\(key) }",
+    ])
+  }
+
+  private static func isWritten(_ entity: String, during run: Run, in work: FinishedWork) -> Bool {
+    work.recording.slice(after: run.first, through: run.last).events.contains { event in
+      switch event.statement?.kind {
+      case .insert, .update, .delete: event.entity == entity
+      case .select, .transaction, .housekeeping, nil: false
+      }
+    }
+  }
+}
+
+/// Finds objects that were fetched only to be counted.
+///
+/// It fires if at least `threshold` objects were fetched and the result was enumerated completely,
+/// but no property was read or changed, and no object was assigned to another one.
+enum FetchToCountRule {
+  static let rule = Rule(
+    .fetchToCount, chapter: 6,
+    meaning:
+      "Objects were fetched only to count them, which SQLite can do without returning a row.",
+    condition:
+      "A named result of \(threshold) objects or more was walked from end to end, and nothing "
+      + "of it was read, changed, or assigned to another object.",
+    remedy: "Use `count(for:)` or the result type `.countResultType`.",
+    metrics: [.rows, .registered, .peak], search: .work(findings))
+  /// The minimum number of rows; fewer rows cost little more than a count.
+  static let threshold = 10
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    work.parts.indices.compactMap { position in
+      let part = work.parts[position]
+      guard let fetch = part.step.fetch,
+        part.step.resultKind == .objects || part.step.resultKind == .ids
+      else { return nil }
+      let users = work.users(ofResultAt: position)
+      guard !users.isEmpty, users.allSatisfy(\.step.goesThroughAll),
+        fetch.option(.batch) == nil,
+        let event = work.events(of: part).first(where: { $0.kind == .fetch }),
+        event.rows >= threshold
+      else { return nil }
+      var fixed = fetch.without(.result).without(.sort).without(.prefetch).without(.batch)
+      fixed = fixed.without(.faults).without(.values).with(
+        .result, .choice(ResultKind.count.rawValue))
+      return Finding(
+        rule: rule.name, subject: fetch.subject, count: event.rows,
+        callSite: part.recorded.location,
+        what: "rows fetched only to be counted",
+        fix: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: fixed))
+    }
+  }
+}
+
+extension Step {
+  /// Whether the step only enumerates a result from its first object to its last.
+  fileprivate var goesThroughAll: Bool {
+    verb == .walk && reads.isEmpty && option(.sort) == nil
+      && [.limit, .offset, .every].allSatisfy { number(of: $0) ?? 0 <= ($0 == .every ? 1 : 0) }
+  }
+}
+
+/// Finds to-many relationships that were loaded one owner at a time, only for their count.
+///
+/// It fires if at least `FaultStormRule.threshold` relationship faults were fulfilled from the
+/// database one at a time and the step read only `@count`. It replaces `fault-storm`, whose fix, a
+/// prefetch, would load all objects to be counted.
+enum CountPerRowRule {
+  static let rule = Rule(
+    .countPerRow, chapter: 8,
+    meaning:
+      "Many to-many relationship faults fired one at a time, each with its own SELECT, and only "
+      + "the number of objects was read.",
+    condition:
+      "\(FaultStormRule.threshold) or more relationship faults, fulfilled from the database, through a "
+      + "key path that ends in `@count`, with nothing else read through it. Replaces "
+      + "`fault-storm`.",
+    remedy:
+      "Store the count in the owner, as a derived attribute or by updating it with each change; "
+      + "or count all of them with one fetch of dictionaries that uses `group`.",
+    metrics: [.selects, .misses, .faults, .rows], search: .step(findings))
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    Storm.all(in: recording, context: context).compactMap { storm, count in
+      guard storm.isOfNumbers(in: context) else { return nil }
+      let name = storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject
+      return storm.finding(
+        rule.name, count: count, what: "SELECTs, one for each relationship, only for a count",
+        fix: SuggestedFix(
+          swift: [
+            "<attribute name=\"\(name)Count\" attributeType=\"Integer 64\" derived=\"YES\" "
+              + "derivationExpression=\"\(name).@count\"/>"
+          ],
+          advice: "store the count in \(storm.entity), or count all of them with one fetch of "
+            + "grouped dictionaries"))
+    }
+  }
+}
+
+/// Finds fetched objects that were sorted in memory.
+///
+/// It fires if the comparisons fired at least `threshold` faults, or loaded at least two batches of
+/// a batched result. Sorting reads all objects, which defeats faulting and batching. Objects whose
+/// values are loaded are cheap to compare, so they don't count. A fetch with a limit or an offset
+/// doesn't count either, because a request that sorts would return other objects.
+enum SortedInMemoryRule {
+  static let rule = Rule(
+    .sortedInMemory, chapter: 8,
+    meaning: "Fetched objects were sorted in memory, which reads every object.",
+    condition:
+      "A `walk` with `sort`, through the whole result of a fetch without `limit` and `offset`, "
+      + "whose comparisons fired \(threshold) faults (wherever they were fulfilled from) or "
+      + "loaded \(BatchWalkedRule.minimumBatches) batches. The keys are persistent attributes.",
+    remedy: "Use the request's `sortDescriptors`, with an index if the list is long and only its "
+      + "beginning is shown.",
+    metrics: [.faults, .hits], search: .step(findings))
+  /// The minimum number of faults, which is the threshold of a fault storm.
+  static let threshold = FaultStormRule.threshold
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    guard let sorting = context.sorting, let fetch = context.fetch,
+      fetch.option(.limit) == nil, fetch.option(.offset) == nil
+    else { return [] }
+    let caused = recording.events.prefix { $0.id <= sorting.through }
+    let batches = caused.filter { $0.kind == .batchLoad }
+    let faults = caused.filter { $0.kind == .objectFault }
+    let areBatches = batches.count >= BatchWalkedRule.minimumBatches
+    guard areBatches || faults.count >= threshold else { return [] }
+    let keys = sorting.keys.map {
+      "NSSortDescriptor(key: \"\($0.keyPath)\", ascending: \($0.isAscending))"
+    }
+    let fixed = fetch.with(.sort, .sortKeys(sorting.keys))
+    return [
+      Finding(
+        rule: rule.name, subject: fetch.subject, count: areBatches ? batches.count : faults.count,
+        callSite: (areBatches ? batches : faults).first?.callSite,
+        what: areBatches ? "batches loaded to sort in memory" : "faults fired to sort in memory",
+        fix: SuggestedFix(
+          swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: fixed,
+          spares: .sort))
+    ]
+  }
+}
+
+/// Finds scans and sorts that an index makes cheap, as verified on a copy of the store.
+///
+/// It fires if statements of the work performed full scans or sorted with a temp B-tree, and an
+/// index that was created on a copy of the store saved at least `minimumGain` VM steps and left at
+/// most a fifth of them. A statement that no index helps isn't a finding: if a program needs all
+/// rows, SQLite has to read them.
+enum MissingIndexRule {
+  static let rule = Rule(
+    .missingIndex, chapter: 8,
+    meaning:
+      "SQLite reads or sorts rows unnecessarily; an index avoids it, as verified on a copy of the "
+      + "store.",
+    condition:
+      "An index created on a copy of the store saves \(NumberText.grouped(minimumGain)) VM steps "
+      + "of the work and leaves at most one in \(minimumFactor) of them.",
+    remedy: "Add the fetch index to the model, or as SQL; `cdprof advise` lists its costs.",
+    search: .store(findings))
+  /// The minimum number of VM steps that an index saves for the work as a whole, which is about
+  /// what reading a thousand rows takes.
+  static let minimumGain = AdviceUnit.vmSteps.findingGain
+  /// The minimum factor by which an index reduces the VM steps.
+  static let minimumFactor = 5
+
+  /// Tries indexes for the statements whose plans suggest one, and returns findings for those that
+  /// help.
+  ///
+  /// **Cost:** none if no plan suggests an index; otherwise, copies the store and runs
+  /// `IndexAdvisor` on the copy.
+  ///
+  /// - Parameters:
+  ///   - shapes: The statements of the work with their plans and work.
+  ///   - makeAdvisor: Returns an advisor on a copy of the store after the work.
+  static func findings(
+    in shapes: [StatementShape], advisor makeAdvisor: () throws -> IndexAdvisor
+  ) -> [Finding] {
+    guard shapes.contains(where: suggestsIndex), let advisor = try? makeAdvisor() else { return [] }
+    let advice = advisor.advice(on: AdvisedStatement.all(in: shapes))
+    return advice.proposals.compactMap { finding($0, of: advice.unit, in: shapes) }
+  }
+
+  private static func finding(
+    _ proposal: IndexProposal, of unit: AdviceUnit, in shapes: [StatementShape]
+  ) -> Finding? {
+    let (before, after) = (proposal.stepsBefore, proposal.stepsAfter)
+    guard before - after >= unit.findingGain, after * minimumFactor <= before,
+      let gain = proposal.gains.first, let entity = proposal.entity,
+      let shape = shapes.first(where: { $0.sql == gain.sql })
+    else { return nil }
+    return Finding(
+      rule: rule.name, subject: entity, count: before, callSite: shape.firstCallSite,
+      what: "\(unit.plural) without an index of \(proposal.title)", sql: gain.sql,
+      fix: SuggestedFix(
+        swift: [proposal.modelElement.map { $0.trimmingCharacters(in: .whitespaces) }.joined()],
+        advice: proposal.sql),
+      verification: VerifiedFix(
+        measure: unit.plural, before: before, after: after, variant: "on a copy"))
+  }
+
+  /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the
+  /// store.
+  private static func suggestsIndex(_ shape: StatementShape) -> Bool {
+    let planSuggestsIndex = shape.notes.contains { note in
+      switch note {
+      case .fullScan, .partialScan, .tempBTree, .automaticIndex, .entityIndex: true
+      case .correlatedSubquery, .multiIndexOr: false
+      }
+    }
+    guard shape.kind == .select else { return false }
+    // Of a server, whose unit only the advisor knows.
+    if shape.suggestsIndex { return true }
+    return planSuggestsIndex && (shape.work?.vmSteps ?? 0) >= minimumGain
+  }
+}

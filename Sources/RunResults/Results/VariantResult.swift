@@ -1,0 +1,168 @@
+package import ProfileEvents
+package import ScenarioLanguage
+package import StatementAnalysis
+package import WorkbenchText
+
+/// The result of a variant: one way of doing a scenario's work, and its cost.
+package struct VariantResult: Sendable {
+  package var name: String
+  /// The scenario's explanation of the variant, as one sentence.
+  package var why: String
+  /// What Core Data does on Apple platforms where an expectation's source is `ours`; empty if that
+  /// wasn't checked.
+  package var apple = ""
+  /// The options that the variant changes: `moods.values: no`.
+  package var set: [String]
+  /// The steps that the variant adds before the shared ones, as shell lines.
+  package var first: [String]
+  /// The steps that the variant adds after the shared ones, as shell lines.
+  package var then: [String]
+  /// The lines of the fetch requests as Swift code.
+  package var requestSwift: [String]
+  package var steps: [StepResult]
+  /// The values of all metrics except `time`, for the whole variant.
+  package var metrics: [Metric: Int]
+  /// The values of the scoped metrics that expectations use, and `peak` of each fetched entity.
+  package var scopedMetrics: [ScopedMetric: Int]
+  /// The duration of all steps, or the median of several iterations; it never fails a run.
+  package var nanoseconds: UInt64
+  /// The processor time of all steps on the thread that ran them, or the median of several
+  /// iterations; 0 if it wasn't recorded.
+  package var processorNanoseconds: UInt64 = 0
+  /// The duration of each iteration, in order; empty if there was only one.
+  package var repeats: [UInt64]
+  package var expectations: [ExpectationResult]
+  package var findings: [Finding]
+  /// The distinct names of the findings that fired but are suppressed by the scenario.
+  package var silenced: [String] = []
+  package var statements: [StatementShape]
+  package var tracks: [Track]
+  package var events: [EventSample]
+  /// The timeline of events, for traces and lists.
+  package var timeline: Timeline
+  /// The recorded call stacks, most frequent first; empty if none were requested.
+  package var stacks: [StackShape]
+  /// What the variant read and left in the store; `nil` if it wasn't recorded.
+  package var work: VariantWork?
+  /// The time of `MonotonicClock`, in nanoseconds, at which the report's timeline starts.
+  package var begin: UInt64
+
+  package init(name: String, why: String = "") {
+    self.name = name
+    self.why = why
+    self.set = []
+    self.first = []
+    self.then = []
+    self.requestSwift = []
+    self.steps = []
+    self.metrics = [:]
+    self.scopedMetrics = [:]
+    self.nanoseconds = 0
+    self.repeats = []
+    self.expectations = []
+    self.findings = []
+    self.statements = []
+    self.tracks = []
+    self.events = []
+    self.timeline = Timeline()
+    self.stacks = []
+    self.begin = 0
+  }
+
+  /// Sets the properties that a recording provides: metrics, times, statements, tracks, and events.
+  ///
+  /// A recording doesn't contain query plans; add them with `StatementShape.explained(by:)`.
+  package mutating func take(_ recording: Recording) {
+    metrics = recording.metrics
+    scopedMetrics.merge(recording.gauges.filter { $0.key.scope != .all }) { $1 }
+    nanoseconds = recording.nanoseconds
+    processorNanoseconds = recording.steps.reduce(0) { $0 + $1.processor }
+    statements = recording.statementShapes
+    tracks = recording.tracks()
+    events = recording.samples()
+    timeline = recording.timeline()
+    stacks = recording.stackShapes()
+    begin = recording.begin
+  }
+
+  /// Sets the durations of several iterations, and the median as the variant's time; counts don't
+  /// change.
+  package mutating func take(repeats: [UInt64]) {
+    self.repeats = repeats
+    if let spread = TimeSpread(repeats) { nanoseconds = spread.median }
+  }
+
+  /// The range of the iterations' durations, or the single duration.
+  package var spread: TimeSpread {
+    TimeSpread(repeats) ?? TimeSpread(once: nanoseconds)
+  }
+
+  /// Whether all expectations are met.
+  package var passes: Bool { !expectations.contains(where: \.isMissed) }
+}
+
+extension VariantResult {
+  /// Returns the value of a metric, or `nil` if it wasn't measured.
+  package func value(of metric: ScopedMetric) -> Int? {
+    metric.scope == .all ? metrics[metric.metric] : scopedMetrics[metric]
+  }
+
+  /// Creates the result of a variant from several iterations.
+  ///
+  /// It's the result of the first iteration with the durations of all of them; `nanoseconds` is the
+  /// median. A metric whose value differs between iterations becomes an expectation that isn't met.
+  ///
+  /// - Parameters:
+  ///   - results: The results of the iterations, at least one.
+  ///   - path: The scenario file, for the locations of unmet expectations.
+  ///   - line: The line of the variant.
+  package init(repeated results: [VariantResult], in path: String, line: Int) {
+    self = results[0]
+    guard results.count > 1 else { return }
+    take(repeats: results.map(\.nanoseconds))
+    if let processor = TimeSpread(results.map(\.processorNanoseconds)) {
+      processorNanoseconds = processor.median
+    }
+    for metric in Metric.allCases where metric.isExact {
+      let values = results.map { $0.metrics[metric] ?? 0 }
+      guard let first = values.first, values.contains(where: { $0 != first }) else { continue }
+      expectations.append(
+        ExpectationResult(
+          metric: metric.rawValue, formula: "the same in each of \(values.count) runs",
+          relation: .equal, expected: .number(first),
+          actual: .text(values.map(NumberText.grouped).joined(separator: ", ")), isMet: false,
+          source: .ours, location: CallSite(file: path, line: line)))
+    }
+  }
+}
+
+/// The result of one step of a variant.
+package struct StepResult: Sendable, Equatable {
+  /// The step as one shell line, with the variant's changes.
+  package var text: String
+  package var name: String?
+  package var location: CallSite
+  /// A summary of the result: `moods: 5,000 Mood, all faults`.
+  package var summary: String
+  package var costs: Costs
+  /// The start, in nanoseconds from the beginning of the variant.
+  package var offset: UInt64
+  /// The step without its expectations, or `nil` if it isn't a fetch.
+  package var fetch: Step?
+  /// The groups of events that the step caused.
+  package var groups: [EventGroup]
+
+  package init(
+    text: String, name: String? = nil, location: CallSite, summary: String, costs: Costs,
+    offset: UInt64 = 0, fetch: Step? = nil, groups: [EventGroup] = []
+  ) {
+    self.text = text
+    self.name = name
+    self.location = location
+    self.summary = summary
+    self.costs = costs
+    self.offset = offset
+    self.fetch = fetch
+    self.groups = groups
+  }
+}

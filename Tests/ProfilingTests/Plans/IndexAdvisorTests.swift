@@ -1,0 +1,225 @@
+import Foundation
+import OpenCoreData
+import Profiling
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import StatementAnalysis
+
+@Suite("Index advice")
+struct IndexAdvisorTests {
+  private static let point = "fetch Mood where \"latitude == 3 AND longitude == 3\""
+
+  @Test(arguments: [
+    // One index serves both: the shorter search uses its leftmost column.
+    ([point, "fetch Mood where \"latitude == 4\""], ["Mood (latitude, longitude)"]),
+    (
+      ["fetch Mood where \"longitude == 3\" sort remoteIdentifier"],
+      ["Mood (longitude, remoteIdentifier)"]
+    ),
+    (["fetch Mood sort latitude limit 10"], ["Mood (latitude)"]),
+    (["fetch Mood where \"latitude == 3\" limit 1"], []),
+    // `date` has an index, and fetching or counting all rows can't use another one.
+    (["fetch Mood sort date", "fetch Mood", "count Mood"], []),
+    ([], []),
+  ])
+  func proposesIndexesThatHelped(lines: [String], titles: [String]) throws {
+    let advice = try AdvisedStore().advice(lines)
+    #expect(advice.proposals.map(\.title) == titles)
+    #expect(advice.unmeasured.isEmpty)
+    #expect(advice.statements == lines.count)
+  }
+
+  @Test func proposalStatesGainAndCost() throws {
+    let advice = try AdvisedStore().advice([Self.point])
+    let proposal = try #require(advice.proposals.first)
+    let gain = try #require(proposal.gains.first)
+    #expect(gain.before > 3_000 && gain.after * 5 < gain.before)
+    #expect(gain.planBefore == ["`--SCAN t0"])
+    #expect(
+      gain.planAfter == [
+        "`--SEARCH t0 USING INDEX cdprof_advice_0 (ZLATITUDE=? AND ZLONGITUDE=?)"
+      ])
+    let insert = try #require(proposal.insertSteps)
+    #expect(insert.after > insert.before)
+    #expect((proposal.size?.bytes ?? 0) > 10_000)
+    #expect(
+      proposal.modelElement == [
+        "<fetchIndex name=\"byLatitudeAndLongitude\">",
+        "    <fetchIndexElement property=\"latitude\" type=\"Binary\" order=\"ascending\"/>",
+        "    <fetchIndexElement property=\"longitude\" type=\"Binary\" order=\"ascending\"/>",
+        "</fetchIndex>",
+      ])
+    #expect(
+      proposal.sql == "CREATE INDEX Z_Mood_byLatitudeAndLongitude ON ZMOOD "
+        + "(ZLATITUDE COLLATE BINARY ASC, ZLONGITUDE COLLATE BINARY ASC)")
+    let text = AdviceText.lines(advice).joined(separator: "\n")
+    #expect(text.contains("VM steps per INSERT") && text.contains("pages"))
+    let json = String(decoding: try AdviceJSON.data(advice), as: UTF8.self)
+    #expect(json.contains("\"vmStepsBefore\""))
+  }
+
+  /// P11: in a small table, an index doesn't reduce the work of a query.
+  @Test("S8.23 a small table needs no index", arguments: [Self.point, "fetch Mood sort latitude"])
+  func smallTablesNeedNoIndex(line: String) throws {
+    #expect(try AdvisedStore(moods: 60).advice([line]).proposals.isEmpty)
+  }
+
+  /// `Z_OPT`, `Z_ENT`, and the entity ID columns don't belong to a property, so a model can't index
+  /// them.
+  @Test(arguments: [
+    ("SELECT t0.Z_PK FROM ZMOOD t0 WHERE t0.Z_OPT = 12345", 0),
+    ("SELECT t0.Z_OPT FROM ZMOOD t0 ORDER BY t0.Z_OPT", 0),
+    ("SELECT t0.Z_ENT, t0.Z_OPT FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3 AND t0.Z_OPT > 77", 1),
+  ])
+  func proposedIndexesUseOnlyPropertyColumns(sql: String, count: Int) throws {
+    let store = try AdvisedStore()
+    let advice = try store.advice([], sql: [sql])
+    #expect(advice.proposals.count == count, "\(sql)")
+    for proposal in advice.proposals {
+      #expect(!proposal.modelElement.isEmpty, "\(proposal.sql)")
+      #expect(!proposal.candidate.parts.contains { $0.column.hasPrefix("Z_") }, "\(proposal.sql)")
+    }
+  }
+
+  @Test func indexNamesJoinKeyPathsInCamelCase() {
+    #expect(
+      IndexProposal.modelName(["country", "colors.body"], isPartial: true)
+        == "byCountryAndColorsBodyNotNil")
+  }
+
+  /// The indexes of an entity need unique names.
+  @Test func proposedIndexNamesAreUnique() throws {
+    let store = try AdvisedStore()
+    let connection = try StoreConnection.open(path: store.url.path, access: .inspecting)
+    defer { connection.close() }
+    let names = PropertyNames(connection)
+    let taken = try #require(
+      try NSManagedObjectModel.inStore(at: store.url).entities
+        .first { !$0.indexes.isEmpty }.map { ($0.name ?? "", $0.indexes[0].name) })
+    #expect(names.unusedIndexName(taken.1, in: taken.0) == "\(taken.1)2")
+    #expect(names.unusedIndexName("byNothing", in: taken.0) == "byNothing")
+  }
+
+  /// The two orders differ only in the direction of the second column.
+  @Test func namesOfProposalsDiffer() throws {
+    let orders = ["t0.ZLATITUDE, t0.ZREMOTEIDENTIFIER", "t0.ZLATITUDE, t0.ZREMOTEIDENTIFIER DESC"]
+    let advice = try AdvisedStore().advice(
+      [], sql: orders.map { "SELECT t0.Z_OPT, t0.ZDATE FROM ZMOOD t0 ORDER BY \($0) LIMIT 5" })
+    #expect(
+      advice.proposals.map(\.name).sorted() == [
+        "Z_Mood_byLatitudeAndRemoteIdentifier", "Z_Mood_byLatitudeAndRemoteIdentifier2",
+      ])
+    #expect(advice.proposals.allSatisfy { $0.sql.contains(" \($0.name) ") })
+  }
+
+  @Test(arguments: [
+    ("t0.ZLATITUDE DESC, t0.Z_PK", "Mood (latitude descending)"),
+    ("t0.ZLATITUDE DESC, t0.Z_PK DESC", "Mood (latitude)"),
+    ("t0.ZLATITUDE, t0.Z_PK DESC", "Mood (latitude descending)"),
+  ])
+  func indexesSortByThePrimaryKeyAtTheEnd(order: String, title: String) throws {
+    let advice = try AdvisedStore().advice(
+      [], sql: ["SELECT t0.Z_OPT, t0.ZDATE, t0.ZLONGITUDE FROM ZMOOD t0 ORDER BY \(order) LIMIT 9"])
+    #expect(advice.proposals.map(\.title) == [title])
+  }
+
+  @Test func tableWithTheGreatestPrimaryKeyHasNoCostOfInserting() throws {
+    let store = try AdvisedStore()
+    try store.execute("UPDATE ZMOOD SET Z_PK = 9223372036854775807 WHERE Z_PK = 1")
+    let proposal = try #require(
+      try store.advice(
+        [], sql: ["SELECT t0.Z_PK FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3 AND t0.ZLONGITUDE = 3"]
+      ).proposals.first)
+    #expect(proposal.insertSteps == nil)
+  }
+
+  @Test func adviceDoesNotModifyTheStore() throws {
+    let store = try AdvisedStore()
+    let before = try FolderState(store.url.deletingLastPathComponent())
+    _ = try store.advice([Self.point])
+    #expect(try FolderState(store.url.deletingLastPathComponent()) == before)
+  }
+
+  @Test func prefixIndexesAreRedundant() throws {
+    let store = try AdvisedStore()
+    try store.execute(
+      "CREATE INDEX old ON ZMOOD(ZLATITUDE); CREATE INDEX idle ON ZMOOD(ZREMOTEIDENTIFIER)")
+    let advice = try store.advice([Self.point, Self.point])
+    #expect(advice.proposals.map(\.title) == ["Mood (latitude, longitude)"])
+    #expect(advice.redundant.map(\.name) == ["old"])
+    #expect(advice.redundant.first?.isServedByProposal == true)
+    // A redundant index isn't reported as unused, and vice versa.
+    #expect(Set(advice.unused.map(\.name)) == ["idle", "Z_Mood_byDateIndex"])
+  }
+
+  /// Removing both would leave no index for the condition.
+  @Test func whatMakesAnIndexRedundantIsNotUnused() throws {
+    let store = try AdvisedStore()
+    try store.execute(
+      "CREATE INDEX short ON ZMOOD(ZREMOTEIDENTIFIER); "
+        + "CREATE INDEX long ON ZMOOD(ZREMOTEIDENTIFIER, ZLATITUDE)")
+    let advice = try store.advice(
+      [], sql: ["SELECT t0.Z_PK FROM ZMOOD t0 WHERE t0.ZREMOTEIDENTIFIER = 'x'"])
+    #expect(advice.redundant.map(\.name) == ["short"])
+    #expect(advice.redundant.first?.servedBy == "long")
+    #expect(!advice.unused.map(\.name).contains("long"))
+  }
+
+  @Test func indexesThatFindRowsToChangeAreUsed() throws {
+    let store = try AdvisedStore()
+    try store.execute("CREATE INDEX busy ON ZMOOD(ZREMOTEIDENTIFIER)")
+    let reading = AdvisedStatement(
+      sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZLATITUDE = 1", count: 1)
+    let changing = AdvisedStatement(
+      sql: "UPDATE ZMOOD SET ZLATITUDE = 1 WHERE ZREMOTEIDENTIFIER = 'x'", count: 1)
+    func unused(_ statements: [AdvisedStatement]) throws -> [String] {
+      try IndexAdvisor(storeURL: store.url).advice(on: statements).unused.map(\.name)
+    }
+    #expect(try unused([reading]).contains("busy"))
+    #expect(try !unused([reading, changing]).contains("busy"))
+    #expect(try unused([reading, changing]).contains("Z_Mood_byDateIndex"))
+  }
+
+  @Test func indexesOfTablesOfUnmeasuredStatementsAreNotReported() throws {
+    let store = try AdvisedStore()
+    let unmeasured = "SELECT 0, t0.Z_PK, noSuchFunction(t0.ZDATE) FROM ZMOOD t0 WHERE  t0.ZDATE > ?"
+    let advice = try store.advice(["fetch Mood where \"latitude == 1\""], sql: [unmeasured])
+    #expect(advice.unmeasured == [unmeasured])
+    #expect(advice.unused.isEmpty)
+  }
+
+  @Test func mostlyNullColumnsGetPartialIndexes() throws {
+    let store = try AdvisedStore()
+    try store.execute("UPDATE ZMOOD SET ZREMOTEIDENTIFIER = NULL WHERE Z_PK % 10 > 0")
+    let advice = try store.advice(["fetch Mood where \"remoteIdentifier == 'x'\""])
+    #expect(
+      advice.proposals.map(\.title) == ["Mood (remoteIdentifier) where remoteIdentifier != nil"])
+    #expect(advice.proposals[0].modelElement[0].contains("partialIndexPredicate"))
+    #expect(advice.proposals[0].sql.hasSuffix("WHERE ZREMOTEIDENTIFIER IS NOT NULL"))
+  }
+
+  /// Statements of a log without bound values, with functions and tables that only Core Data has.
+  @Test(arguments: [
+    (
+      "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZLONGITUDE = ? ORDER BY t0.ZREMOTEIDENTIFIER",
+      ["Mood (longitude, remoteIdentifier)"], 0
+    ),
+    (
+      "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE NSCoreDataStringSearch( t0.ZREMOTEIDENTIFIER, ?, 417, 1)",
+      [], 0
+    ),
+    (
+      "SELECT 0, t0.Z_PK, t0.ZDATE FROM ZMOOD t0 WHERE  t0.Z_PK IN (SELECT * FROM _Z_intarray0)",
+      [], 0
+    ),
+    ("SELECT 0, t0.Z_PK FROM ZELSEWHERE t0 WHERE  t0.ZX = ?", [], 1),
+  ])
+  func capturedStatementsAreIncluded(sql: String, titles: [String], unmeasured: Int) throws {
+    let advice = try AdvisedStore().advice([], sql: [sql])
+    #expect(advice.unmeasured.count == unmeasured)
+    #expect(advice.proposals.map(\.title) == titles)
+  }
+}

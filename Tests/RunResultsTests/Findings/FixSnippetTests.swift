@@ -1,0 +1,141 @@
+import OpenCoreData
+import ProfileEvents
+import Profiling
+import Testing
+import WorkbenchFixtures
+
+@testable import RunResults
+@testable import ScenarioLanguage
+
+/// A custom class, as an app would have it.
+private final class Mood: NSManagedObject {
+  var remoteIdentifier: String? { value(forKey: "remoteIdentifier") as? String }
+}
+
+/// Checks that the suggested Swift code compiles.
+///
+/// `Snippets` contains the lines of each fix; the tests search for the suggested lines in this
+/// file.
+@Suite("Suggested fixes")
+struct FixSnippetTests {
+  @Test(arguments: [
+    ["fetch Mood batch 20 as moods", "walk moods array yes"],
+    ["fetch Mood as moods", "walk moods"],
+    ["fetch Mood as moods", "touch moods date limit 20"],
+    ["fetch Mood as moods", "set moods with latitude 1", "refresh moods keep no"],
+    [
+      "context ui queue main", "fetch Mood in ui as moods", "set moods with latitude 1 in ui",
+      "save in ui",
+    ],
+    [
+      "context ui queue main merges yes", "fetch Mood in ui as shown", "fetch Mood as theirs",
+      "set theirs with latitude 1", "save",
+    ],
+  ])
+  func suggestedFixesCompile(lines: [String]) throws {
+    let typed = try TypedSession(moods: 1_000)
+    let outcomes = try typed.run(lines)
+    let work = FinishedWork(
+      recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
+    try expectCompiledSnippets(
+      outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings)
+  }
+
+  /// Several objects can have the same key, so the suggested code groups by key.
+  @Test func fetchLoopFixCompilesWithEqualKeys() throws {
+    let store = try TypedSession.store()
+    let script = EventScript()
+    script.step("program", at: EventScript.touch) {
+      for _ in 0..<10 {
+        script.fetch(
+          "Mood", sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZREMOTEIDENTIFIER = ?", rows: 1)
+      }
+    }
+    let work = FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: [], model: store.model)
+    let found = FindingSearch.all(of: work, steps: []).findings
+    #expect(found.map(\.name) == ["fetch-loop(Mood)"])
+    try expectCompiledSnippets(found)
+    #expect(!found.flatMap(\.fix.swift).joined().contains("uniqueKeysWithValues"))
+  }
+
+  /// Which value changes is unknown if there are several, or if it's one of a joined table.
+  @Test(arguments: [
+    "WHERE ( t0.ZREMOTEIDENTIFIER = ? AND  t0.ZLATITUDE = ?)",
+    "JOIN ZCOUNTRY t1 ON t0.ZCOUNTRY = t1.Z_PK WHERE  t1.ZNUMERICISO3166CODE = ?",
+    "WHERE NSCoreDataLike( t0.ZREMOTEIDENTIFIER, ?, 0)",
+  ])
+  func fetchLoopFixHasNoCodeForOtherConditions(condition: String) throws {
+    let script = EventScript()
+    script.step("program", at: EventScript.touch) {
+      for _ in 0..<10 {
+        script.fetch("Mood", sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 \(condition)", rows: 1)
+      }
+    }
+    let work = FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: [],
+      model: try TypedSession.store().model)
+    let found = try #require(FindingSearch.all(of: work, steps: []).findings.first)
+    #expect(found.fix.swift.isEmpty && found.fix.advice.contains("IN for the value that changes"))
+  }
+
+  private func expectCompiledSnippets(_ findings: [Finding]) throws {
+    #expect(!findings.isEmpty)
+    let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+      .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    for finding in findings where !finding.fix.swift.isEmpty {
+      let lines = finding.fix.swift.map { $0.trimmingCharacters(in: .whitespaces) }
+      #expect(source.firstRange(of: lines) != nil, "\(finding.name): \(lines)")
+      #expect(!lines.contains { $0.contains("try?") || $0.contains("try!") })
+    }
+  }
+}
+
+/// Code that is only compiled.
+private enum Snippets {
+  static func fetchLoop(
+    _ request: NSFetchRequest<Mood>, _ values: [String], _ context: NSManagedObjectContext
+  ) throws -> Int {
+    request.predicate = NSPredicate(format: "remoteIdentifier IN %@", values)
+    let byKey = Dictionary(grouping: try context.fetch(request)) { $0.remoteIdentifier }
+    return byKey.count
+  }
+
+  static func busySave(_ container: NSPersistentContainer) async throws {
+    try await container.performBackgroundTask { context in
+      // change the objects here
+      try context.save()
+    }
+  }
+
+  static func busyMerge(_ objects: [Mood], _ context: NSManagedObjectContext) throws {
+    func change(_ object: Mood) {}
+    for (number, object) in objects.enumerated() {
+      change(object)  // in the background
+      if number % 200 == 199 { try context.save() }  // each save is merged by itself
+    }
+    try context.save()
+  }
+
+  static func batchWalked(
+    _ request: NSFetchRequest<Mood>, _ context: NSManagedObjectContext
+  ) throws -> Int {
+    let objects = try context.fetchBatched(request)
+    return objects.count
+  }
+
+  static func fetchToCount(
+    _ request: NSFetchRequest<Mood>, _ context: NSManagedObjectContext
+  ) throws -> Int {
+    let number = try context.count(for: request)
+    return number
+  }
+
+  static func partlyRead(_ request: NSFetchRequest<Mood>) {
+    request.fetchBatchSize = 20
+  }
+
+  static func lostChanges(_ object: Mood, _ context: NSManagedObjectContext) {
+    context.refresh(object, mergeChanges: true)
+  }
+}

@@ -1,0 +1,238 @@
+import OpenCoreData
+import ProfileEvents
+import Profiling
+import Testing
+import WorkbenchFixtures
+
+@testable import RunResults
+@testable import ScenarioLanguage
+
+/// Each rule is tested with steps for which it fires and steps for which it doesn't.
+@Suite("Rules about retained, changed, and saved objects")
+struct HeldObjectRuleTests {
+  @Test(arguments: [
+    (["fetch Mood as m", "set m with latitude 1", "refresh m keep no"], ["lost-changes(Mood)"]),
+    (["fetch Mood as m", "set m with latitude 1", "refresh m keep yes"], []),
+    (["fetch Mood as m", "set m with latitude 1", "save", "refresh m keep no"], []),
+    (["fetch Mood as m", "set m with latitude 1", "rollback", "refresh m keep no"], []),
+    // The changed objects of the result aren't refreshed.
+    (["fetch Mood as m", "set m with latitude 1 limit 3", "refresh m keep no offset 3"], []),
+    (["fetch Mood as m", "refresh m keep no"], []),
+    // The second refresh has nothing to discard.
+    (
+      ["fetch Mood as m", "set m with latitude 1", "refresh m keep no", "refresh m keep no"],
+      ["lost-changes(Mood)"]
+    ),
+    // The save fails, so the changes are still unsaved.
+    (
+      [
+        "fetch Mood as m", "set m with latitude 1", "sql \"UPDATE ZMOOD SET Z_OPT = Z_OPT + 1\"",
+        "save fails 133020", "refresh m keep no",
+      ], ["lost-changes(Mood)"]
+    ),
+  ])
+  func refreshThatDiscardsChangesIsFound(lines: [String], names: [String]) throws {
+    #expect(try findings(lines).map(\.name) == names)
+  }
+
+  @Test func onlyChangedObjectsAreCounted() throws {
+    let found = try findings(
+      ["fetch Mood as m", "set m with latitude 1 limit 7", "refresh m keep no offset 2"])
+    #expect(found.map(\.count) == [5])
+    #expect(found.map(\.fix.text) == ["context.refresh(object, mergeChanges: true)"])
+  }
+
+  private static let first = ["fetch Mood limit 5 as m", "set m with latitude 1", "save"]
+
+  @Test(arguments: [
+    (first + ["set m with latitude 1", "save"], ["needless-update(Mood)"]),
+    (first + ["set m with latitude 2", "save"], []),
+    (first + ["set m with latitude 1", "set m with latitude 2 limit 1", "save"], []),
+    // The countries get a new version because their moods changed.
+    (
+      [
+        "fetch Mood limit 1 as m", "fetch Country offset 3 limit 1 as c", "set m with country c",
+        "save",
+      ],
+      []
+    ),
+    (["fetch Mood limit 5 as m", "save"], []),
+  ])
+  func needlessUpdatesAreFound(lines: [String], names: [String]) throws {
+    let found = try findings(lines)
+    #expect(found.map(\.name) == names)
+    #expect(found.allSatisfy { $0.count == 5 && $0.sql?.contains("Z_OPT = ?") == true })
+    #expect(found.allSatisfy { $0.fix.text.hasPrefix("if object.latitude != value") })
+  }
+
+  private static let cycle = [
+    "fetch Country prefetch moods as countries", "fetch Mood as moods", "touch countries moods",
+    "touch moods country",
+  ]
+
+  @Test(arguments: [
+    (cycle + ["drop moods", "drop countries"], ["kept-alive(Mood)"]),
+    (cycle + ["refresh countries", "drop moods", "drop countries"], []),
+    (cycle + ["drop moods"], []), (cycle + ["reset"], []),
+    (["fetch Mood as moods", "drop moods"], []),
+    (["context main retains yes", "fetch Mood as moods", "drop moods"], ["kept-alive(Mood)"]),
+    (["context main retains yes", "fetch Mood limit 9 as moods", "drop moods"], []),
+    (
+      [
+        "context main undoable yes", "fetch Mood as moods", "set moods with latitude 1", "save",
+        "drop moods",
+      ], ["kept-alive(Mood)"]
+    ),
+    // The context retains objects with unsaved changes.
+    (["fetch Mood as moods", "set moods with latitude 1", "drop moods"], []),
+  ])
+  func retainedObjectsAreFound(lines: [String], names: [String]) throws {
+    #expect(try findings(lines).map(\.name) == names)
+  }
+
+  @Test(arguments: [
+    ("context main retains yes", "delete context.retainsRegisteredObjects = true"),
+    ("context main undoable yes", "context.undoManager = nil"),
+  ])
+  func fixNamesTheRetainingReference(context: String, fix: String) throws {
+    let found = try findings([
+      context, "fetch Mood as moods", "set moods with latitude 1", "save", "drop moods",
+    ])
+    #expect(found.map(\.fix.text) == [fix])
+    #expect(found.map(\.count) == [60])
+  }
+
+  private static let fetched = ["fetch Mood faults no as moods"]
+  private static let batch = "batch-update Mood with latitude 7"
+
+  @Test(arguments: [
+    (fetched + [batch, "touch moods latitude"], true),
+    (fetched + [batch, "touch moods date"], false),
+    (fetched + [batch, "refresh moods", "touch moods latitude"], true),
+    (
+      fetched + [batch, "fetch Mood result ids as i", "refresh moods", "touch moods latitude"],
+      false
+    ),
+    (
+      fetched + [
+        "batch-update Mood with latitude 7 as changed", "merge changed", "touch moods latitude",
+      ],
+      false
+    ),
+    // It's unknown whether the registered objects are among the changed ones.
+    (
+      [
+        "fetch Mood faults no limit 5 as moods",
+        "batch-update Mood with latitude 7 where \"date > CAST(0, 'NSDate')\"",
+        "touch moods latitude",
+      ], false
+    ),
+    (
+      fetched + [
+        "batch-update Mood with latitude 7 where \"date > CAST(0, 'NSDate')\"",
+        "touch moods latitude",
+      ],
+      true
+    ),
+    (["fetch Mood values no limit 5 as moods", batch, "touch moods latitude"], false),
+    (fetched + ["batch-delete Mood", "touch moods date"], true),
+    (fetched + ["batch-delete Mood", "walk moods limit 1"], false),
+  ])
+  func unmergedBatchIsFound(lines: [String], fires: Bool) throws {
+    #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
+  }
+
+  /// A child context fulfills faults from its parent one at a time, so prefetching isn't suggested.
+  ///
+  /// The faults of child and parent are one finding.
+  @Test(arguments: [
+    ("fetch Mood in edit as moods", "fault-storm(Mood.country)"),
+    ("fetch Mood prefetch country in edit as moods", "ineffective-prefetch(Mood.country)"),
+  ])
+  func childContextFixNamesTheParent(fetch: String, name: String) throws {
+    let found = try findings([
+      "context edit parent main", fetch, "touch moods country.numericISO3166Code",
+    ])
+    #expect(found.map(\.name) == [name])
+    #expect(found.map(\.count) == [20])
+    #expect(found.allSatisfy { $0.fix.text.contains("in the parent") && $0.fix.step == nil })
+  }
+
+  @Test func childSavesAreNotStoreSaves() throws {
+    let rounds = (0..<10).flatMap {
+      ["set moods with latitude \($0) limit 1 in edit", "save in edit"]
+    }
+    let child = ["context edit parent main", "fetch Mood in edit as moods"] + rounds
+    #expect(try findings(child).isEmpty)
+    let both =
+      ["context edit parent main", "fetch Mood in edit as moods"]
+      + (0..<10).flatMap {
+        ["set moods with latitude \($0) limit 1 in edit", "save in edit", "save"]
+      }
+    #expect(try findings(both).map(\.name) == ["chatty-saves(Mood)"])
+  }
+
+  @Test(arguments: [(999, []), (1_000, ["busy-main-queue(Mood)"])])
+  func largeMainQueueSaveIsFound(objects: Int, names: [String]) {
+    #expect(saveFindings(objects, queue: .main).map(\.name) == names)
+    #expect(saveFindings(objects, queue: .background).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("ui", "main", 1_000, "fetch Mood in ui as shown", ["busy-main-queue(Mood)"]),
+    ("ui", "main", 999, "fetch Mood in ui as shown", []),
+    ("ui", "background", 1_000, "fetch Mood in ui as shown", []),
+    // Only registered objects are merged.
+    ("ui", "main", 1_000, "fetch Mood limit 20 in ui as shown", []),
+  ])
+  func largeMainQueueMergeIsFound(
+    context: String, queue: String, moods: Int, shown: String, names: [String]
+  ) throws {
+    let found = try findings(
+      [
+        "context \(context) queue \(queue)", shown, "fetch Mood as theirs",
+        "set theirs with latitude 1", "save as news", "merge news in \(context)",
+      ], moods: moods)
+    #expect(found.map(\.name) == names)
+    #expect(found.allSatisfy { $0.count == moods && $0.callSite?.line == 6 })
+  }
+
+  /// The merge runs in the step that saves, but belongs to the other context.
+  @Test func automaticMergeIsFound() throws {
+    let found = try findings(
+      [
+        "context ui queue main merges yes", "fetch Mood in ui as shown", "fetch Mood as theirs",
+        "set theirs with latitude 1", "save",
+      ], moods: 1_000)
+    #expect(found.map(\.name) == ["busy-main-queue(Mood)"])
+    #expect(found.map(\.what) == ["objects merged at once on the main queue"])
+    #expect(found.map { $0.callSite?.line } == [5])
+  }
+
+  /// Returns the findings of a scripted save on a queue.
+  private func saveFindings(_ objects: Int, queue: ContextQueue) -> [Finding] {
+    let script = EventScript()
+    let steps = [
+      Step(
+        verb: .context, subject: "ui", options: [StepOption(.queue, .choice(queue.rawValue))],
+        location: EventScript.moodFetch),
+      Step(verb: .save, options: [StepOption(.context, .name("ui"))], location: EventScript.touch),
+    ]
+    script.step(steps[0].text, at: EventScript.moodFetch) {}
+    script.step(steps[1].text, at: EventScript.touch) {
+      script.save("Mood", sql: "UPDATE ZMOOD SET ZLATITUDE = ?, Z_OPT = ?", rows: objects)
+    }
+    let work = FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: steps,
+      model: NSManagedObjectModel())
+    return FindingSearch.all(of: work, steps: []).findings
+  }
+
+  private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
+    let typed = try TypedSession(moods: moods)
+    let outcomes = try typed.run(lines)
+    let work = FinishedWork(
+      recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
+    return outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import OpenCoreData
+import ScenarioFiles
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunResults
+@testable import ScenarioLanguage
+
+/// Verified and suppressed findings, and findings as likely causes.
+@Suite("Findings of a scenario run")
+struct ScenarioFindingTests {
+  private func run(_ text: String) throws -> RunResult {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      text: text, url: PackagedScenarios.folder.appendingPathComponent("found.yml"),
+      path: "found.yml")
+    defer { withExtendedLifetime(folder) {} }
+    return try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+  }
+
+  private func text(moods: Int = 5_000, _ rest: String) -> String {
+    """
+    name: Found
+    model: Moody
+    data:
+      Country: {count: 20}
+      Mood: {count: \(moods), country: cycle, date: every 1 minute, remoteIdentifier: text 9}
+    \(rest)
+    """
+  }
+
+  @Test(arguments: [
+    ("{fetch: Mood, where: \"remoteIdentifier == 'x'\", as: m}", ["missing-index(Mood)"]),
+    ("{fetch: Mood, sort: latitude, limit: 5, as: m}", ["missing-index(Mood)"]),
+    // All rows are fetched, or there's an index.
+    ("{fetch: Mood, sort: remoteIdentifier, as: m}", []), ("{fetch: Mood, sort: date-, as: m}", []),
+  ])
+  func scanIsAFindingIfAnIndexHelped(step: String, names: [String]) throws {
+    let variant = try #require(try run(text("steps: [\(step)]")).variants.first)
+    #expect(variant.findings.map(\.name) == names)
+    for finding in variant.findings {
+      let verification = try #require(finding.verification)
+      #expect(verification.measure == "VM steps" && verification.after * 5 <= verification.before)
+      #expect(finding.fix.text.contains("<fetchIndex name=\""))
+      #expect(finding.verificationText.contains("VM steps (on a copy)"))
+    }
+  }
+
+  /// Another variant sorts in the request and walks the result in its order.
+  @Test func sortInAnotherVariantCountsAsVerified() throws {
+    let result = try run(
+      text(
+        moods: 100,
+        """
+        steps: [{fetch: Mood, as: m}]
+        variants:
+          - {name: memory, then: [{walk: m, sort: date-, limit: 5}]}
+          - {name: memory in batches, set: {m.batch: 20}, then: [{walk: m, sort: date-, limit: 5}]}
+          - {name: other part, set: {m.sort: date-}, then: [{walk: m, limit: 6}]}
+          - {name: request, set: {m.sort: date-}, then: [{walk: m, limit: 5}]}
+          - {name: batches, set: {m.sort: date-, m.batch: 20}, then: [{walk: m, limit: 5}]}
+        """))
+    #expect(
+      result.variants.map { $0.findings.map(\.verificationText) } == [
+        ["verified: 100 → 0 faults (request)"], ["verified: 6 → 2 SELECTs (batches)"], [], [], [],
+      ])
+  }
+
+  @Test func smallTableIsNotAFinding() throws {
+    let step = "steps: [{fetch: Mood, where: \"remoteIdentifier == 'x'\", as: m}]"
+    #expect(try run(text(moods: 200, step)).variants[0].findings.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("", false), ("silence: [fault-storm]", true), ("silence: [fault-storm(Mood.country)]", true),
+    ("silence: [fault-storm(Mood)]", false), ("silence: [unused-prefetch]", false),
+  ])
+  func findingsAreSuppressedByRuleAndScope(silence: String, isSuppressed: Bool) throws {
+    let result = try run(
+      text(
+        moods: 40,
+        """
+        \(silence)
+        steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}]
+        """))
+    #expect(result.variants[0].findings.isEmpty == isSuppressed)
+    #expect(result.passes == isSuppressed)
+  }
+
+  @Test(arguments: [
+    ("silence: [fault-strom]", "did you mean `fault-storm`"),
+    ("silence: [fault-storm(Moo)]", "did you mean `Mood`"),
+  ])
+  func suppressedRulesMustExist(silence: String, message: String) {
+    let error = #expect(throws: ScenarioDiagnostics.self) {
+      try run(text(moods: 1, "\(silence)\nsteps: []"))
+    }
+    #expect(error?.description.lowercased().contains(message.lowercased()) == true)
+  }
+
+  @Test(arguments: [
+    ("selects: 1", true), ("misses: 0", true), ("selects: at most 2", true), ("saves: 1", false),
+    ("selects: at least 100", false),
+  ])
+  func failedExpectationReportsLikelyCause(expectation: String, isExplained: Bool) throws {
+    let result = try run(
+      text(
+        moods: 40,
+        """
+        steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}]
+        expect: {\(expectation), findings: [fault-storm(Mood.country)]}
+        """))
+    let missed = result.variants[0].expectations.filter { !$0.isMet }
+    #expect(missed.count == 1)
+    let likely = missed.flatMap(\.differences).filter { $0.hasPrefix("likely: ") }
+    #expect(likely.count == (isExplained ? 1 : 0))
+    if isExplained {
+      #expect(likely[0].hasPrefix("likely: fault-storm(Mood.country) at found.yml:"))
+      #expect(likely[0].contains("fix: request.relationshipKeyPathsForPrefetching"))
+    }
+  }
+}

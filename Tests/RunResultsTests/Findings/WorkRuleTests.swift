@@ -1,0 +1,165 @@
+import OpenCoreData
+import ProfileEvents
+import Profiling
+import Testing
+import WorkbenchFixtures
+
+@testable import RunResults
+@testable import ScenarioLanguage
+
+/// Each rule is tested with steps for which it fires and steps for which it doesn't.
+@Suite("Rules about a run")
+struct WorkRuleTests {
+  /// Returns the findings of steps on a store of moods in 20 countries.
+  private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
+    let typed = try TypedSession(moods: moods)
+    let outcomes = try typed.run(lines)
+    let work = FinishedWork(
+      recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
+    return outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings
+  }
+
+  private static let prefetch = "fetch Mood prefetch country as moods"
+  private static let manySaves = (0..<10).flatMap { round in
+    ["set moods with latitude \(round) limit 1", "save"]
+  }
+
+  @Test(arguments: [
+    ([prefetch, "touch moods date"], ["unused-prefetch(Mood.country)"]),
+    ([prefetch, "touch moods country.numericISO3166Code"], []),
+    ([prefetch, "touch moods country"], []),
+    // Nothing was read yet, or the rows were read through another result.
+    ([prefetch], []),
+    ([prefetch, "fetch Country as c", "touch c numericISO3166Code", "touch moods date"], []),
+    (["fetch Mood prefetch country limit 5 as moods", "drop moods"], []),
+    (
+      ["fetch Mood prefetch country, country.continent as moods", "touch moods country.updatedAt"],
+      ["unused-prefetch(Country.continent)"]
+    ),
+    (
+      [
+        "fetch Mood prefetch country values no as moods",
+        "touch moods country.numericISO3166Code",
+      ], ["fault-storm(Mood)", "ineffective-prefetch(Mood.country)"]
+    ),
+    (["fetch Mood as moods"] + manySaves, ["chatty-saves(Mood)"]),
+    (["fetch Mood as moods"] + manySaves.dropLast(2), []),
+    (["fetch Mood as moods", "set moods with latitude 1", "save"], []),
+    (["fetch Mood as moods", "walk moods"], ["fetch-to-count(Mood)"]),
+    (["fetch Mood as moods", "walk moods limit 5"], []),
+    (["fetch Mood as moods", "walk moods every 5"], []),
+    // The countries are used by another step.
+    (["fetch Country as c", "walk c", "insert Mood times 2 with country c"], []),
+    (["fetch Mood result dictionaries columns latitude group latitude as d"], []),
+    (["fetch Mood batch 20 as moods", "walk moods array yes"], ["batch-walked(Mood)"]),
+    (["fetch Mood batch 20 as moods", "walk moods"], []),
+    (["results Mood sort date batch 20 sections date as moods"], ["batch-walked(Mood)"]),
+    (["results Mood sort date batch 20 as moods", "walk moods"], []),
+    // Fetches on different lines aren't a loop.
+    ((0..<12).map { _ in "fetch Country" }, []),
+  ])
+  func rulesFireOnlyForTheirProblem(lines: [String], names: [String]) throws {
+    #expect(try findings(lines).map(\.name) == names)
+  }
+
+  @Test(arguments: [
+    ("touch moods date limit 20", ["partly-read(Mood)"]), ("touch moods date limit 500", []),
+    ("touch moods date offset 990 limit 10", []), ("touch moods date", []),
+  ])
+  func partlyReadListIsFound(line: String, names: [String]) throws {
+    let found = try findings(["fetch Mood as moods", line], moods: 1_000)
+    #expect(found.map(\.name) == names)
+    #expect(found.allSatisfy { $0.fix.step == "fetch Mood batch 20 as moods" })
+  }
+
+  @Test(arguments: [
+    ("fetch Mood as m", "walk m sort date-", ["sorted-in-memory(Mood)"]),
+    ("fetch Mood as m", "walk m sort country.numericISO3166Code, date", ["sorted-in-memory(Mood)"]),
+    ("fetch Mood batch 20 as m", "walk m sort date-", ["sorted-in-memory(Mood)"]),
+    // The objects are realized, so comparing their values is cheap.
+    ("fetch Mood faults no as m", "walk m sort date-", []),
+    // Sorting in the request would change which objects are fetched.
+    ("fetch Mood limit 20 as m", "walk m sort date-", []),
+    ("fetch Mood sort date- as m", "walk m", ["fetch-to-count(Mood)"]),
+  ])
+  func inMemorySortIsFound(fetch: String, line: String, names: [String]) throws {
+    let found = try findings([fetch, line])
+    let sorted = found.filter { $0.rule == .sortedInMemory }
+    #expect(found.map(\.name).filter { !$0.hasPrefix("fault-storm") } == names)
+    #expect(sorted.allSatisfy { $0.fix.text.contains("request.sortDescriptors = [NSSort") })
+    let key = line.split(separator: "sort ").last.map(String.init)
+    #expect(sorted.allSatisfy { $0.fix.fetch?.option(.sort)?.value.text == key })
+  }
+
+  /// A walk through a relationship fires the same faults without sorting.
+  @Test func onlyFaultsFiredBySortingAreCounted() throws {
+    let lines = ["fetch Country faults no as c", "walk c moods.country sort numericISO3166Code"]
+    let typed = try TypedSession(moods: 60)
+    let outcomes = try typed.run(lines)
+    #expect(outcomes.last?.costs.counters.faults ?? 0 > 60)
+    #expect(!outcomes.flatMap(\.findings).contains { $0.rule == .sortedInMemory })
+  }
+
+  @Test func unusedPrefetchFixRemovesThePrefetch() throws {
+    let finding = try #require(try findings([Self.prefetch, "touch moods date"]).first)
+    #expect(finding.count == 20)
+    #expect(finding.fix.step == "fetch Mood as moods")
+    #expect(finding.fix.now?.contains("[\"country\"]") == true && finding.fix.swift.isEmpty)
+  }
+
+  @Test(arguments: [(9, 1, false), (10, 1, true), (10, 40, true)])
+  func fetchLoopIsFound(times: Int, rows: Int, fires: Bool) throws {
+    let script = EventScript()
+    let sql = "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZREMOTEIDENTIFIER = ?"
+    script.step("program", at: EventScript.touch) {
+      for _ in 0..<times { script.fetch("Mood", sql: sql, rows: rows) }
+    }
+    let found = FindingSearch.all(of: work(of: script), steps: []).findings
+    #expect(found.map(\.name) == (fires ? ["fetch-loop(Mood)"] : []))
+    #expect(found.allSatisfy { $0.fix.text.contains("IN") && $0.count == times })
+  }
+
+  @Test(arguments: [(1, []), (2, ["batch-walked(Mood)"])])
+  func batchedFetchWalkIsFound(batches: Int, names: [String]) {
+    let script = EventScript()
+    script.step("fetch", at: EventScript.moodFetch) {
+      script.fetch("Mood", sql: "keys", rows: 40)
+      for _ in 0..<batches { script.batchLoad("Mood", sql: "rows", rows: 20) }
+    }
+    script.step("touch", at: EventScript.touch) {
+      for _ in 0..<5 { script.batchLoad("Mood", sql: "rows", rows: 20) }
+    }
+    let recording = script.recorder.recording(steps: script.steps)
+    let found = script.steps.flatMap {
+      FindingSearch.findings(in: recording.slice(of: $0), context: StepContext())
+    }
+    #expect(found.map(\.name) == names)
+  }
+
+  @Test(arguments: [
+    ([Verb.walk], [String](), ["fetch-to-count(Mood)"]), ([.walk], ["country"], []),
+    ([.walk, .touch], [], []), ([], [], []),
+  ])
+  func fetchToCountIsFound(verbs: [Verb], reads: [String], names: [String]) {
+    let script = EventScript()
+    script.step("fetch Mood as moods", name: "moods", at: EventScript.moodFetch) {
+      script.fetch("Mood", sql: "rows", rows: 40)
+    }
+    var steps = [
+      Step(verb: .fetch, subject: "Mood", name: "moods", location: EventScript.moodFetch)
+    ]
+    for verb in verbs {
+      let step = Step(verb: verb, subject: "moods", reads: reads, location: EventScript.touch)
+      script.step(step.text, at: EventScript.touch) {}
+      steps.append(step)
+    }
+    let found = FindingSearch.all(of: work(of: script, steps: steps), steps: []).findings
+    #expect(found.map(\.name) == names)
+  }
+
+  private func work(of script: EventScript, steps: [Step] = []) -> FinishedWork {
+    FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: steps,
+      model: NSManagedObjectModel())
+  }
+}
