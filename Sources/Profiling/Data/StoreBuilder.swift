@@ -221,7 +221,7 @@ struct AttributeSource {
     recipe = filled.recipe
     random = SeededGenerator(seed: seed, stream: stream)
     if case .literals(let words) = recipe {
-      literals = words.map { AttributeLiteral(type).value(of: $0.text) }
+      literals = words.map { AttributeLiteral(type).value(of: $0) }
     } else {
       literals = []
     }

@@ -117,7 +117,7 @@ extension Session {
       let property = object.entity.propertiesByName[assignment.key]
       if let attribute = property as? NSAttributeDescription {
         let literal = AttributeLiteral(attribute.attributeType)
-        object.setValue(literal.value(of: assignment.value), forKey: assignment.key)
+        object.setValue(literal.value(of: assignment), forKey: assignment.key)
       } else {
         let destination = input.named[assignment.value]?
           .object(cycling: index, in: input.context)
@@ -189,7 +189,7 @@ extension Session {
     return step.assignments.reduce(into: [:]) { values, assignment in
       guard let attribute = entity?.attributesByName[assignment.key] else { return }
       let literal = AttributeLiteral(attribute.attributeType)
-      values[assignment.key] = literal.value(of: assignment.value) ?? NSNull()
+      values[assignment.key] = literal.value(of: assignment) ?? NSNull()
     }
   }
 }

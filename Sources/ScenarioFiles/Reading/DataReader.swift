@@ -282,7 +282,10 @@ extension Generator {
     case .every(let seconds): Generator.interval(seconds)
     case .text(let length): "text \(length)"
     case .bytes(let length): "bytes \(length)"
-    case .oneOf(let words): "{one of: \(YAMLText.list(words.map(\.text)))}"
+    case .oneOf(let words):
+      "{one of: ["
+        + words.map { AttributeLiteral.isNil($0) ? $0.text : YAMLText.scalar($0.text) }
+        .joined(separator: ", ") + "]}"
     }
   }
 

@@ -201,7 +201,9 @@ extension OptionValue {
     case .columns(let columns): YAMLText.list(columns.map(\.description))
     case .assignments(let assignments):
       "{"
-        + assignments.map { "\(YAMLText.scalar($0.key)): \(YAMLText.scalar($0.value))" }
+        + assignments.map {
+          "\(YAMLText.scalar($0.key)): \($0.isNil ? $0.value : YAMLText.scalar($0.value))"
+        }
         .joined(separator: ", ") + "}"
     case .number(let number): number.yaml
     case .flag, .choice, .seconds: text
@@ -227,7 +229,8 @@ enum YAMLText {
     let isPlain =
       text.first.map { $0.isLetter || $0 == "_" } == true
       && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_.-/ ".contains($0)) }
-      && !text.hasSuffix(" ") && Flag.value(of: text) == nil && !["null", "y", "n"].contains(text)
+      && !text.hasSuffix(" ") && Flag.value(of: text) == nil && !["y", "n"].contains(text)
+      && !AttributeLiteral.nilWords.contains(text)
     return isPlain ? text : quoted(text)
   }
 

@@ -101,7 +101,10 @@ package enum Generator: Sendable, Equatable {
     case (.text(let one), .text(let other)): one == other
     case (.several(let one), .several(let other)): one == other
     case (.bytes(let one), .bytes(let other)): one == other
-    case (.oneOf(let one), .oneOf(let other)): one.map(\.text) == other.map(\.text)
+    case (.oneOf(let one), .oneOf(let other)):
+      one.elementsEqual(other) {
+        $0.text == $1.text && AttributeLiteral.isNil($0) == AttributeLiteral.isNil($1)
+      }
     default: false
     }
   }
@@ -188,7 +191,7 @@ package struct GeneratorCheck {
         nextStep: "write `random` or `one of [...]`")
     case .oneOf(let words):
       let literal = AttributeLiteral(type)
-      for word in words where !literal.accepts(word.text) {
+      for word in words where !literal.accepts(word) {
         throw LanguageProblem(
           "`\(word.text)` isn't a valid value for `\(entry.text)` (\(literal.typeName))",
           at: word.range,

@@ -112,7 +112,7 @@ struct ExportedData {
     case .literals(let words):
       let type = filled.attribute.attributeType
       let literals = words.map { word in
-        SwiftLiteral.value(AttributeLiteral(type).value(of: word.text), of: type)
+        SwiftLiteral.value(AttributeLiteral(type).value(of: word), of: type)
       }
       return "let \(name): [Any?] = [\(literals.joined(separator: ", "))]"
     case .serial, .dates, .address, .none: return nil

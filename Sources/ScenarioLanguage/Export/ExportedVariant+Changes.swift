@@ -20,9 +20,9 @@ extension ExportedVariant {
     step.assignments.reduce(into: Assignments()) { result, assignment in
       let key = SwiftNames.literal(assignment.key)
       if let attribute = entity?.attributesByName[assignment.key] {
-        let value = ExportedVariant.literal(assignment.value, of: attribute)
+        let value = ExportedVariant.literal(assignment, of: attribute)
         result.lines.append("object.setValue(\(value), forKey: \(key))")
-      } else if AttributeLiteral.isNil(assignment.value), variables[assignment.value] == nil {
+      } else if assignment.isNil, variables[assignment.value] == nil {
         result.lines.append("object.setValue(nil, forKey: \(key))")
       } else {
         let elements = elements(of: assignment.value, in: known.context(of: step))
@@ -145,14 +145,16 @@ extension ExportedVariant {
     let entity = entity(of: step)
     let pairs = step.assignments.compactMap { assignment -> String? in
       guard let attribute = entity?.attributesByName[assignment.key] else { return nil }
-      let value = ExportedVariant.literal(assignment.value, of: attribute)
+      let value = ExportedVariant.literal(assignment, of: attribute)
       return "\(SwiftNames.literal(assignment.key)): \(value == "nil" ? "NSNull()" : value)"
     }
     return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
   }
 
-  private static func literal(_ text: String, of attribute: NSAttributeDescription) -> String {
+  private static func literal(
+    _ assignment: Assignment, of attribute: NSAttributeDescription
+  ) -> String {
     let type = attribute.attributeType
-    return SwiftLiteral.value(AttributeLiteral(type).value(of: text), of: type)
+    return SwiftLiteral.value(AttributeLiteral(type).value(of: assignment), of: type)
   }
 }

@@ -1,4 +1,5 @@
 package import ManagedModel
+package import WorkbenchText
 
 /// Parses the literal values of an attribute's type in steps and in `one of [...]`.
 package struct AttributeLiteral: Sendable {
@@ -8,17 +9,35 @@ package struct AttributeLiteral: Sendable {
     self.type = type
   }
 
-  /// Returns whether a word is the literal `nil` or `null`.
-  package static func isNil(_ text: String) -> Bool {
-    text == "nil" || text == "null"
+  /// The words for no value; in quotation marks, they're text.
+  package static let nilWords: Set = ["nil", "null"]
+
+  /// Returns whether a word stands for no value: `nil` or `null` without quotation marks.
+  package static func isNil(_ word: Word) -> Bool {
+    !word.isQuoted && nilWords.contains(word.text)
   }
 
   /// Returns whether a word is a valid value or `nil`.
-  package func accepts(_ text: String) -> Bool {
-    AttributeLiteral.isNil(text) || value(of: text) != nil
+  func accepts(_ word: Word) -> Bool {
+    AttributeLiteral.isNil(word) || value(of: word.text) != nil
   }
 
-  /// Returns the value of a literal, or `nil` if the literal is invalid or is `nil`.
+  /// Returns whether a step can assign a value: a valid one or `nil`.
+  func accepts(_ assignment: Assignment) -> Bool {
+    assignment.isNil || value(of: assignment.value) != nil
+  }
+
+  /// Returns the value of a word, or `nil` if the word is invalid or stands for no value.
+  package func value(of word: Word) -> Any? {
+    AttributeLiteral.isNil(word) ? nil : value(of: word.text)
+  }
+
+  /// Returns the value that a step assigns, or `nil` if it's invalid or no value.
+  package func value(of assignment: Assignment) -> Any? {
+    assignment.isNil ? nil : value(of: assignment.value)
+  }
+
+  /// Returns the value of a literal, or `nil` if the literal is invalid.
   ///
   /// Numbers are written in decimal, Booleans as `yes` or `no`, dates as `2016-05-04` or
   /// `2016-05-04T12:30:00Z`, with or without a fraction of the seconds, and binary data as
@@ -31,7 +50,7 @@ package struct AttributeLiteral: Sendable {
     case .decimalAttributeType: AttributeLiteral.decimal(text)
     case .doubleAttributeType: Double(text).flatMap { $0.isFinite ? $0 : nil }
     case .floatAttributeType: Float(text).flatMap { $0.isFinite ? $0 : nil }
-    case .stringAttributeType: AttributeLiteral.isNil(text) ? nil : text
+    case .stringAttributeType: text
     case .booleanAttributeType: Flag.value(of: text)
     case .dateAttributeType: AttributeLiteral.date(text)
     case .binaryDataAttributeType, .transformableAttributeType: AttributeLiteral.data(text)

@@ -139,7 +139,7 @@ struct AssignmentCheck {
         nextStep: "set the property that it's derived from")
     }
     let literal = AttributeLiteral(attribute.attributeType)
-    guard literal.accepts(assignment.value) else {
+    guard literal.accepts(assignment) else {
       throw LanguageProblem(
         "`\(assignment.value)` isn't a valid value for `\(assignment.key)` (\(literal.typeName))",
         at: valueRange, nextStep: "write, for example, `\(assignment.key) \(literal.example)`")
@@ -160,7 +160,7 @@ struct AssignmentCheck {
         "`\(assignment.key)` is a to-many relationship", at: keyRange,
         nextStep: "use `relate`, or set its inverse on the other side")
     }
-    guard verb == .relate || !AttributeLiteral.isNil(assignment.value) else { return }
+    guard verb == .relate || !assignment.isNil else { return }
     guard let shape = results[assignment.value], shape.hasObjects else {
       throw LanguageProblem(
         "there's no result `\(assignment.value)` that contains objects", at: valueRange,

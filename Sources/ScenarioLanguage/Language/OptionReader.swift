@@ -40,7 +40,10 @@ package struct OptionReader {
       return (.choice(chosen.text), [chosen])
     case .assignments:
       let pairs = try pairs()
-      let assignments = pairs.map { Assignment(key: $0.key.text, value: $0.value.text) }
+      let assignments = pairs.map { pair in
+        Assignment(
+          key: pair.key.text, value: pair.value.text, isNil: AttributeLiteral.isNil(pair.value))
+      }
       return (.assignments(assignments), pairs.flatMap { [$0.key, $0.value] })
     case .name:
       let name = try name()

@@ -72,7 +72,7 @@ package enum OptionValue: Sendable, Hashable {
     case .flag(let flag): [flag ? "yes" : "no"]
     case .choice(let word): [word]
     case .assignments(let assignments):
-      assignments.map { "\(LineWords.plain($0.key)) \(LineWords.plain($0.value))" }
+      assignments.map { "\(LineWords.plain($0.key)) \($0.valueText)" }
     case .name(let text), .text(let text): [LineWords.plain(text)]
     }
   }
@@ -185,39 +185,6 @@ package struct SortKey: Sendable, Hashable, CustomStringConvertible {
   }
 
   private static let opening = "localized("
-}
-
-/// A property and the value that a step assigns to it, such as `latitude 1.5` or
-/// `country countries`.
-package struct Assignment: Sendable, Hashable {
-  package var key: String
-  /// The value as written, parsed according to the property's type.
-  ///
-  /// For a relationship, the value is the name of a result.
-  package var value: String
-
-  package init(key: String, value: String) {
-    self.key = key
-    self.value = value
-  }
-}
-
-extension Step {
-  /// The assignments of `with`.
-  ///
-  /// Empty if the step doesn't have the option.
-  package var assignments: [Assignment] {
-    if let assignments = assignments(of: .assignments) { return assignments }
-    return []
-  }
-
-  /// The removals of `without`.
-  ///
-  /// Empty if the step doesn't have the option.
-  package var removals: [Assignment] {
-    if let removals = assignments(of: .removals) { return removals }
-    return []
-  }
 }
 
 /// A column of a fetch's dictionaries, such as `country.name` or `count(date)`.

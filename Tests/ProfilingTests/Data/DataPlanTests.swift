@@ -73,6 +73,19 @@ struct DataPlanTests {
     #expect(try values(attribute(.dateAttributeType), generator, rows: dates.count) == dates)
   }
 
+  @Test func quotedNilIsText() throws {
+    let words = try LineWords.tokens(
+      of: "one of [nil, 'nil', null, \"null\"]", startingAt: SourceRange(line: 1, column: 1)
+    ).compactMap { token -> Word? in if case .word(let word) = token { word } else { nil } }
+    let filled = EntityPlan.FilledAttribute(
+      attribute: attribute(.stringAttributeType),
+      recipe: ValueRecipe(
+        attribute(.stringAttributeType),
+        generator: try Generator(words, at: SourceRange(line: 1, column: 1)), isUnique: false))
+    var source = AttributeSource(filled, seed: 7, stream: "Mood.value")
+    #expect((0..<4).map { source.value(row: $0) as? String } == [nil, "nil", nil, "null"])
+  }
+
   @Test
   func defaultValuesRespectTypeLimitsAndUniqueness() throws {
     #expect(try values(attribute(.integer16AttributeType), rows: 3) == ["1", "2", "3"])
@@ -191,7 +204,7 @@ struct DataPlanTests {
       (NSAttributeType.integer16AttributeType, "40000", nil), (.integer16AttributeType, "-7", "-7"),
       (.booleanAttributeType, "yes", "true"), (.doubleAttributeType, "1.5", "1.5"),
       (.doubleAttributeType, "nan", nil), (.binaryDataAttributeType, "ff0", nil),
-      (.binaryDataAttributeType, "ff00", "2 bytes"), (.stringAttributeType, "nil", nil),
+      (.binaryDataAttributeType, "ff00", "2 bytes"), (.stringAttributeType, "nil", "nil"),
       (.dateAttributeType, "2016-05-04T12:30:00Z", "2016-05-04 12:30:00 +0000"),
       (.dateAttributeType, "yesterday", nil), (.dateAttributeType, "2016-02-30", nil),
       (.dateAttributeType, "2016-02-29", "2016-02-29 00:00:00 +0000"),
@@ -228,6 +241,6 @@ struct DataPlanTests {
     let literal = AttributeLiteral(type)
     #expect(literal.typeName == name)
     #expect(literal.typePhrase == phrase)
-    #expect(literal.accepts(literal.example))
+    #expect(literal.accepts(Word(literal.example, at: SourceRange(line: 1, column: 1))))
   }
 }

@@ -52,6 +52,25 @@ struct SessionTests {
     #expect(error?.description.contains("the result `three` has 3") == true)
   }
 
+  @Test func quotedNilIsText() throws {
+    let (session, folder) = try session()
+    defer { withExtendedLifetime(folder) {} }
+    let text = "remoteIdentifier == 'nil'"
+    let insert = "insert Mood with colors ff, date 2016-05-04, country one, remoteIdentifier"
+    let outcomes = try run(
+      [
+        "fetch Country limit 1 as one", "\(insert) \"nil\" times 2 as moods", "\(insert) nil",
+        "save",
+        "count Mood where \"\(text)\"", "set moods with remoteIdentifier nil limit 1", "save",
+        "count Mood where \"\(text)\"", "batch-update Mood with remoteIdentifier 'null'",
+        "count Mood where \"remoteIdentifier == 'null'\"",
+        "batch-update Mood with remoteIdentifier null",
+        "count Mood where \"remoteIdentifier == nil\"",
+      ], in: session)
+    let counts = [4, 7, 9, 11].map { outcomes[$0].summary }
+    #expect(counts == ["2 Mood", "1 Mood", "203 Mood", "203 Mood"])
+  }
+
   @Test
   func faultStormSessionHasTheExpectedCosts() throws {
     let (session, folder) = try session()

@@ -40,6 +40,19 @@ struct ScenarioExportTests {
     #expect(lines.contains("request.fetchLimit = 2") && lines.contains("for _ in 0..<3 {"))
   }
 
+  @Test func quotedNilIsExportedAsText() throws {
+    let lines = try lines(
+      of: """
+          - {insert: Mood, with: {remoteIdentifier: nil}}
+          - insert Mood with remoteIdentifier "nil"
+          - {batch-insert: Mood, with: {remoteIdentifier: "null"}}
+        """)
+    let call = "object.setValue(%, forKey: \"remoteIdentifier\")"
+    #expect(lines.contains(call.replacing("%", with: "nil")))
+    #expect(lines.contains(call.replacing("%", with: "\"nil\"")))
+    #expect(lines.contains(#"let row: [String: Any] = ["remoteIdentifier": "null"]"#))
+  }
+
   @Test func quotesInFileNamesAreEscaped() throws {
     let lines = try lines(of: "  - {fetch: Mood}", named: "o\"dd")
     let folder = #".appendingPathComponent("o\"dd" + "-\(UUID())""#

@@ -56,6 +56,10 @@ struct ShellLineTests {
       "insert Mood times 3 with latitude 1.5, note \"a, b\" as new",
       "insert Mood times 3 with latitude 1.5, note \"a, b\" as new"
     ),
+    (
+      "insert Mood with a nil, b 'nil', c null, d 'null', e 'nils'",
+      "insert Mood with a nil, b \"nil\", c null, d \"null\", e nils"
+    ),
     ("set moods with country countries limit 2", "set moods limit 2 with country countries"),
     ("delete moods offset 1", "delete moods offset 1"),
     (

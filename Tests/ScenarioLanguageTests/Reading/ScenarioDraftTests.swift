@@ -38,6 +38,12 @@ struct ScenarioDraftTests {
         "save fails 1570",
       ]
     ],
+    [
+      [
+        "insert Mood with remoteIdentifier nil", "insert Mood with remoteIdentifier \"nil\"",
+        "insert Mood with remoteIdentifier null", "insert Mood with remoteIdentifier \"null\"",
+      ]
+    ],
   ])
   func savedScenarioRoundTrips(runs: [[String]]) throws {
     let draft = try draft(runs)
