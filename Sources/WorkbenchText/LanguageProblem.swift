@@ -25,6 +25,13 @@ package struct LanguageProblem: Error, Sendable, Equatable {
     self.nextStep = PrintableText.line(nextStep)
   }
 
+  /// Returns the problem of a part of a word at the part's range in the source.
+  package func located(in word: Word) -> LanguageProblem {
+    var problem = self
+    problem.range = word.sourceRange(of: range)
+    return problem
+  }
+
   /// The message with the suggestion; a very long message is truncated.
   package var text: String {
     let limit = LanguageProblem.longestMessage
@@ -98,6 +105,25 @@ package struct Word: Sendable, Hashable {
     let characters = positions[min(offset, positions.count)...].prefix(length + 1)
     let end = characters.last { $0.line == start.line } ?? start
     return SourceRange(line: start.line, column: start.column, length: end.column - start.column)
+  }
+
+  /// Returns the source range of a part of the word.
+  ///
+  /// - Parameter part: The part's range as if the word's text were written on one line, without
+  ///   escapes, from `range(at: 0)` on.
+  package func sourceRange(of part: SourceRange) -> SourceRange {
+    guard positions != nil else { return part }
+    return range(at: part.column - range(at: 0).column, length: part.length)
+  }
+
+  /// Returns a part of the word with its positions in the source.
+  ///
+  /// - Parameter part: A word in this word's text, with a range as in `sourceRange(of:)`.
+  package func sourceWord(of part: Word) -> Word {
+    guard positions != nil else { return part }
+    return Word(
+      part.text, at: sourceRange(of: part.range), isQuoted: part.isQuoted,
+      positions: (0...part.text.count).map { sourceRange(of: part.range(at: $0)) })
   }
 
   /// Whether the word can be a name: a letter or `_`, followed by letters, digits, `_`, and `-`.

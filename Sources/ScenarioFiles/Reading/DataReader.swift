@@ -234,20 +234,14 @@ struct DataReader {
           nextStep: "write one of: \(Generator.usage)")
       }
       let values = YAMLEntry(key: key, node: first.value, keyPath: entry.keyPath)
-      return try DataReader.words(key) + (try document.words(of: values, splitting: false))
+      return try LineWords.words(of: key) + (try document.words(of: values, splitting: false))
     }
     guard let word = document.text(of: entry, wanted: "a generator") else {
       throw LanguageProblem(
         "expected a generator", at: entry.key.range,
         nextStep: "write one of: \(Generator.usage)")
     }
-    return try DataReader.words(word)
-  }
-
-  private static func words(_ word: Word) throws(LanguageProblem) -> [Word] {
-    try LineWords.tokens(of: word.text, startingAt: word.range(at: 0)).compactMap { token in
-      if case .word(let word) = token { word } else { nil }
-    }
+    return try LineWords.words(of: word)
   }
 }
 

@@ -76,11 +76,11 @@ struct StepReader {
     let range = document.range(of: node)
     let location = CallSite(file: document.file, line: range.line)
     if let word = document.word(of: node), !document.isEmpty(node) {
-      document.setKeyPath(keyPath, ofStepAt: word.range(at: 0))
-      return document.noting(at: keyPath) { () throws(LanguageProblem) in
-        let start = word.range(at: 0)
-        return try ShellLine.step(of: word.text, startingAt: start, location: location)
+      let step = document.noting(at: keyPath) { () throws(LanguageProblem) in
+        try ShellLine.step(of: word, location: location)
       }
+      if let step { document.setKeyPath(keyPath, ofStepAt: step.ranges.verb) }
+      return step
     }
     guard let entries = document.entries(of: node, at: keyPath, known: nil, what: "a step") else {
       return nil

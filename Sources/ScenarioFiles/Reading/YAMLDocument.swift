@@ -252,13 +252,7 @@ extension YAMLDocument {
         throw LanguageProblem(
           "the word is empty", at: word.range, nextStep: "write a word or remove the quotes")
       }
-      guard splitting else {
-        words.append(word)
-        continue
-      }
-      for token in try LineWords.tokens(of: word.text, startingAt: word.range(at: 0)) {
-        if case .word(let part) = token { words.append(part) }
-      }
+      words += splitting ? try LineWords.words(of: word) : [word]
     }
     return words
   }

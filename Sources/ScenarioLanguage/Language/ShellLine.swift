@@ -15,23 +15,33 @@ package enum ShellLine {
   package static func parse(
     _ line: String, number: Int, file: String = "shell", commands: [String] = []
   ) throws(LineError) -> Step {
-    let start = SourceRange(line: number, column: 1)
     do {
       return try step(
-        of: line, startingAt: start, location: CallSite(file: file, line: number),
-        commands: commands)
+        of: Word(line, at: SourceRange(line: number, column: 1)),
+        location: CallSite(file: file, line: number), commands: commands)
     } catch {
       throw LineError(error, in: line)
     }
   }
 
-  /// Parses the text of a step that is part of a file.
+  /// Parses the text of a word as a step, in a file possibly on several lines.
   package static func step(
-    of text: String, startingAt start: SourceRange, location: CallSite, commands: [String] = []
+    of word: Word, location: CallSite, commands: [String] = []
   ) throws(LanguageProblem) -> Step {
-    var reader = LineReader(
-      tokens: try LineWords.tokens(of: text, startingAt: start), of: text, start: start)
-    return try StepBuilder(try reader.form(), otherVerbs: commands).step(at: location)
+    let form = try form(of: word).mapWords(word.sourceWord)
+    return try StepBuilder(form, otherVerbs: commands).step(at: location)
+  }
+
+  /// Returns the words of a step as if its text were written on one line.
+  private static func form(of word: Word) throws(LanguageProblem) -> StepForm {
+    let start = word.range(at: 0)
+    do {
+      var reader = LineReader(
+        tokens: try LineWords.tokens(of: word.text, startingAt: start), of: word.text, start: start)
+      return try reader.form()
+    } catch {
+      throw error.located(in: word)
+    }
   }
 }
 
@@ -57,7 +67,7 @@ package enum LineWords {
   ///
   /// Words end at whitespace, commas, and square brackets. Text in `"…"` or `'…'` can contain any
   /// character, with `\"`, `\'`, and `\\` as escape sequences. A `#` at the start of a word begins
-  /// a comment.
+  /// a comment, which ends with the line.
   ///
   /// - Parameters:
   ///   - line: The line to split.
@@ -84,7 +94,7 @@ package enum LineWords {
         tokens.append(.close(range))
         position += 1
       case "#":
-        return tokens
+        position = characters[position...].firstIndex(where: \.isNewline) ?? characters.count
       case "\"", "'":
         tokens.append(.word(try quotedWord(characters, &position, start)))
       default:
@@ -97,6 +107,19 @@ package enum LineWords {
       }
     }
     return tokens
+  }
+
+  /// Returns the words of a text in a file, possibly on several lines, without commas and brackets.
+  ///
+  /// - Throws: A problem at the opening quotation mark of an unterminated string.
+  package static func words(of text: Word) throws(LanguageProblem) -> [Word] {
+    do {
+      return try tokens(of: text.text, startingAt: text.range(at: 0)).compactMap { token in
+        if case .word(let word) = token { text.sourceWord(of: word) } else { nil }
+      }
+    } catch {
+      throw error.located(in: text)
+    }
   }
 
   private static func quotedWord(

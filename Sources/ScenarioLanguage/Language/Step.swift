@@ -214,6 +214,21 @@ package struct StepForm: Sendable {
     self.reads = reads
     self.entries = entries
   }
+
+  /// Returns the form with each of its words replaced.
+  func mapWords(_ transform: (Word) -> Word) -> StepForm {
+    StepForm(
+      verb: transform(verb), subject: subject.map(transform), reads: reads.map(transform),
+      entries: entries.map { entry in
+        let value: Value =
+          switch entry.value {
+          case .words(let words): .words(words.map(transform))
+          case .pairs(let pairs):
+            .pairs(pairs.map { Pair(key: transform($0.key), value: transform($0.value)) })
+          }
+        return Entry(key: transform(entry.key), value: value)
+      })
+  }
 }
 
 extension Step {

@@ -343,22 +343,6 @@ struct ScenarioDiagnosticTests {
       "invalid YAML: while scanning a quoted scalar, found unexpected end of stream"),
   ]
 
-  /// A folded or literal scalar begins on the line after its indicator.
-  @Test(arguments: [
-    (["where: >", "        latitude > 1", "        AND zzz == 1"], 13, 13),
-    (["where: |", "        latitude > 1", "", "        AND zzz == 1"], 14, 13),
-    (["where: latitude > 1", "        AND zzz == 1"], 12, 13),
-    (["where: \"latitude > 1", "        AND \\u007azz == 1\""], 12, 13),
-  ])
-  func reportsPositionsInScalarsWithSeveralLines(text: [String], line: Int, column: Int) throws {
-    let error = try #require(throws: ScenarioDiagnostics.self) {
-      try read(10, "  - fetch: Mood\n    \(text.joined(separator: "\n"))\n    as: moods")
-    }
-    let diagnostic = try #require(error.diagnostics.first, "\(error)")
-    #expect(diagnostic.problem.message == "Mood has no property `zzz`")
-    #expect(diagnostic.line == line && diagnostic.column == column, "\(error)")
-  }
-
   @Test(arguments: mistakes)
   func reportsPositionKeyPathAndMessage(mistake: Mistake) throws {
     let error = try #require(throws: ScenarioDiagnostics.self) {
