@@ -181,6 +181,12 @@ let package = Package(
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "ScenarioFiles", "OpenCoreData",
         "ProfileEvents",
+      ]),
+    .testTarget(
+      name: "ScenarioFilesTests",
+      dependencies: [
+        "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "ScenarioFiles", "OpenCoreData",
+        "ProfileEvents",
         .product(name: "Yams", package: "Yams"),
       ]),
     .testTarget(
