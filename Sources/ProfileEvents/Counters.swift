@@ -69,20 +69,26 @@ package struct Counters: Sendable, Equatable {
     first.combined(with: second, by: +)
   }
 
-  private static var fields: [WritableKeyPath<Counters, Int>] {
+  /// All counters, each with its name in the JSON of a result.
+  package static var fields: [(name: String, path: WritableKeyPath<Counters, Int>)] {
     [
-      \.fetches, \.saves, \.savePasses, \.selects, \.inserts, \.updates, \.deletes,
-      \.transactions, \.rows, \.objectFaultHits, \.objectFaultMisses, \.objectFaultsFromParent,
-      \.relationshipFaultHits,
-      \.relationshipFaultMisses, \.relationshipFaultsFromParent, \.prefetches,
-      \.roundTrips,
+      ("fetches", \.fetches), ("saves", \.saves),
+      ("saveRounds", \.savePasses), ("selects", \.selects), ("inserts", \.inserts),
+      ("updates", \.updates), ("deletes", \.deletes), ("transactions", \.transactions),
+      ("rows", \.rows), ("objectFaultHits", \.objectFaultHits),
+      ("objectFaultMisses", \.objectFaultMisses),
+      ("objectFaultsFromParent", \.objectFaultsFromParent),
+      ("relationshipFaultHits", \.relationshipFaultHits),
+      ("relationshipFaultMisses", \.relationshipFaultMisses),
+      ("relationshipFaultsFromParent", \.relationshipFaultsFromParent),
+      ("prefetches", \.prefetches), ("roundTrips", \.roundTrips),
     ]
   }
 
   private func combined(with other: Counters, by operation: (Int, Int) -> Int) -> Counters {
     var result = Counters()
-    for field in Counters.fields {
-      result[keyPath: field] = operation(self[keyPath: field], other[keyPath: field])
+    for (_, path) in Counters.fields {
+      result[keyPath: path] = operation(self[keyPath: path], other[keyPath: path])
     }
     return result
   }
