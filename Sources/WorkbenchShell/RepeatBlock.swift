@@ -178,7 +178,7 @@ extension ShellEngine {
 private struct RepeatedStep {
   let text: String
   var times = 0
-  var costs = Costs()
+  var costs = TimedCosts()
   var fastest = UInt64.max
   /// The lines after the cost of the last repetition, which are findings.
   var findings: [String] = []
@@ -188,7 +188,7 @@ private struct RepeatedStep {
   }
 
   /// Adds a repetition, of which the first line is the cost.
-  mutating func add(_ costs: Costs, _ lines: [String]) {
+  mutating func add(_ costs: TimedCosts, _ lines: [String]) {
     times += 1
     self.costs.counters = self.costs.counters + costs.counters
     self.costs.nanoseconds += costs.nanoseconds

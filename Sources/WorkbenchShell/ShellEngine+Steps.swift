@@ -287,7 +287,7 @@ struct ShellRun {
   /// Whether a step was interrupted, so that the run can't be repeated.
   var wasInterrupted = false
   /// The counts and the time of all steps.
-  private(set) var costs = Costs()
+  private(set) var costs = TimedCosts()
   /// The sums of the metrics that aren't counters, such as `scanned`.
   private(set) var uncounted: [Metric: Int] = [:]
   /// The groups of events, numbered across the run.

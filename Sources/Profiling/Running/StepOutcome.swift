@@ -8,7 +8,7 @@ package struct StepOutcome: Sendable {
   package var step: Step
   /// A summary of the result: `moods: 5,000 Mood, all faults`.
   package var summary: String
-  package var costs: Costs
+  package var costs: TimedCosts
   package var findings: [Finding]
   /// The recorded step, which determines its range of events.
   package var recorded: RecordedStep

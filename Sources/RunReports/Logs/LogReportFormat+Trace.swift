@@ -119,7 +119,7 @@ private struct PlacedExecutions {
       return StepResult(
         text: section.name, location: CallSite(file: report.file, line: section.firstLine),
         summary: NumberText.counted(marks.count, "execution"),
-        costs: Costs(nanoseconds: end - begin), offset: begin)
+        costs: TimedCosts(nanoseconds: end - begin), offset: begin)
     }
   }
 

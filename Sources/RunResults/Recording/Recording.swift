@@ -104,8 +104,8 @@ extension Recording {
   }
 
   /// The counts and the time of the whole recording.
-  package var costs: Costs {
-    Costs(counters: counters, nanoseconds: nanoseconds)
+  package var costs: TimedCosts {
+    TimedCosts(counters: counters, nanoseconds: nanoseconds)
   }
 
   /// The duration of all steps, or the time span of the events if there are no steps.

@@ -144,7 +144,7 @@ package struct StepResult: Sendable, Equatable {
   package var location: CallSite
   /// A summary of the result: `moods: 5,000 Mood, all faults`.
   package var summary: String
-  package var costs: Costs
+  package var costs: TimedCosts
   /// The start, in nanoseconds from the beginning of the variant.
   package var offset: UInt64
   /// The step without its expectations, or `nil` if it isn't a fetch.
@@ -153,7 +153,7 @@ package struct StepResult: Sendable, Equatable {
   package var groups: [EventGroup]
 
   package init(
-    text: String, name: String? = nil, location: CallSite, summary: String, costs: Costs,
+    text: String, name: String? = nil, location: CallSite, summary: String, costs: TimedCosts,
     offset: UInt64 = 0, fetch: Step? = nil, groups: [EventGroup] = []
   ) {
     self.text = text

@@ -36,12 +36,12 @@ struct CostTextTests {
     counters.saves = 1
     counters.inserts = 2
     counters.transactions = 2
-    let line = Costs(counters: counters, nanoseconds: 1_000_000).line
+    let line = TimedCosts(counters: counters, nanoseconds: 1_000_000).line
     #expect(
       line == "    0 SELECTs       0 rows       0 faults                         1 save   "
         + "2 INSERTs   2 transactions    1 ms")
     #expect(
-      Costs(counters: Counters(), nanoseconds: 1_000_000).line
+      TimedCosts(counters: Counters(), nanoseconds: 1_000_000).line
         == "    0 SELECTs       0 rows       0 faults                          1 ms")
   }
 
@@ -152,12 +152,12 @@ struct CostTextTests {
     #expect(!PlanAssessment(lines: lines, count: 1).text.contains("cost"))
   }
 
-  private static func costs(_ counts: [Int], _ milliseconds: UInt64) -> Costs {
+  private static func costs(_ counts: [Int], _ milliseconds: UInt64) -> TimedCosts {
     var counters = Counters()
     counters.selects = counts[0]
     counters.rows = counts[1]
     counters.objectFaultHits = counts[2]
     counters.objectFaultMisses = counts[3]
-    return Costs(counters: counters, nanoseconds: milliseconds * 1_000_000)
+    return TimedCosts(counters: counters, nanoseconds: milliseconds * 1_000_000)
   }
 }

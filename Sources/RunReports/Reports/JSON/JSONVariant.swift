@@ -168,7 +168,7 @@ struct JSONStep: Codable {
   var result: StepResult {
     StepResult(
       text: text, name: name, location: location.site, summary: summary,
-      costs: Costs(counters: counters.counters, nanoseconds: nanoseconds), offset: offset,
+      costs: TimedCosts(counters: counters.counters, nanoseconds: nanoseconds), offset: offset,
       fetch: fetch?.fetch, groups: groups.map(\.group))
   }
 }

@@ -3,7 +3,7 @@ package import ProfileEvents
 import WorkbenchText
 
 /// The cost of a piece of work: exact counts, and a time that depends on the machine.
-package struct Costs: Sendable, Equatable {
+package struct TimedCosts: Sendable, Equatable {
   package var counters: Counters
   package var nanoseconds: UInt64
 
@@ -57,9 +57,9 @@ package struct CostComparison: Sendable {
   /// One side of the comparison, with the name above its column.
   package struct Side: Sendable {
     package var name: String
-    package var costs: Costs
+    package var costs: TimedCosts
 
-    package init(name: String, costs: Costs) {
+    package init(name: String, costs: TimedCosts) {
       self.name = name
       self.costs = costs
     }
