@@ -59,6 +59,21 @@ struct ScenarioDraftTests {
     #expect(scenario.variants.dropFirst().allSatisfy { $0.expect.findings == nil })
   }
 
+  @Test func quotedNilOfGeneratedDataStaysQuoted() throws {
+    let values = "{one of: [\"nil\", nil, null, \"null\", nils]}"
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Values
+        model: Moody
+        data: {Country: {count: 2}, Mood: {count: 5, remoteIdentifier: \(values)}}
+        steps: []
+        """,
+      url: PackagedScenarios.folder.appendingPathComponent("a.yml"), path: "a.yml")
+    #expect(
+      scenario.data.yamlLines(storePath: "").last
+        == "  Mood: {count: 5, remoteIdentifier: \(values)}")
+  }
+
   @Test
   func variantsContainOnlyDifferences() throws {
     let draft = try draft([
