@@ -117,21 +117,12 @@ struct ModelEntities {
         table: spreads?.mapping.entity(named: name)?.table
           ?? schema.table(ofRoot: entity.root.name ?? ""),
         className: isInferred ? nil : entity.managedObjectClassName,
-        attributes: own(entity, NSAttributeDescription.self).map(InspectedAttribute.init),
-        relationships: try own(entity, NSRelationshipDescription.self)
-          .map { relationship in
-            InspectedRelationship(
-              relationship, spread: try spreads?.spread(of: relationship.name, in: name))
-          })
+        attributes: entity.ownAttributes.map(InspectedAttribute.init),
+        relationships: try entity.ownRelationships.map { relationship in
+          InspectedRelationship(
+            relationship, spread: try spreads?.spread(of: relationship.name, in: name))
+        })
     }
-  }
-
-  /// Returns the properties that an entity declares itself.
-  private func own<Property: NSPropertyDescription>(
-    _ entity: NSEntityDescription, _: Property.Type
-  ) -> [Property] {
-    entity.properties.compactMap { $0 as? Property }.filter { $0.entity === entity }
-      .sorted { $0.name < $1.name }
   }
 }
 
