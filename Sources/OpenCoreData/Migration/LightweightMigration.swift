@@ -104,10 +104,13 @@ struct LightweightMigration {
       completed(statement, rows, seconds)
       log?.step(statement.purpose, rows: rows, seconds: seconds, sql: statement.sql)
     } catch {
-      guard let failure = plan.failure(of: statement, error) else {
+      guard let conflict = plan.conflict(of: statement, error) else {
         throw plan.explained(error, of: statement)
       }
-      try failed(failure)
+      try failed(conflict.failure)
+      // A statement that changes values can run without the index, so that all conflicts are found.
+      guard try conflict.dropIndex(on: connection) else { return }
+      try run(statement, plan, on: connection, events)
     }
   }
 
@@ -129,25 +132,5 @@ struct LightweightMigration {
     try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")
     try connection.execute("DELETE FROM Z_MODELCACHE")
     _ = try connection.values("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?)", [.blob(model)])
-  }
-}
-
-extension LightweightMigrationPlan {
-  /// Returns the uniqueness constraint for which a statement failed; `nil` if it's another error.
-  fileprivate func failure(
-    of statement: MigrationStatements.Statement, _ error: SQLiteError
-  ) -> MigrationFailure? {
-    guard error.code == .constraintUnique else { return nil }
-    for entity in destination.entities {
-      for names in entity.description.uniquenessConstraintNames {
-        let index = destinationSchema.uniqueIndex(for: names, of: entity)
-        if let index, index.isDefined(by: statement.sql) {
-          return MigrationFailure(
-            problem: .notUnique, entity: entity.name, property: names.joined(separator: ", "),
-            rows: nil)
-        }
-      }
-    }
-    return nil
   }
 }

@@ -106,6 +106,11 @@ struct MigrationFailure: Error, Sendable {
     case mismatchedInverse
     case outOfRange
     case notUnique
+    /// Values aren't unique, and some of them are default values that rows get.
+    case notUniqueByDefault
+
+    /// Whether the rows violate a uniqueness constraint.
+    var isConflict: Bool { self == .notUnique || self == .notUniqueByDefault }
   }
 
   let problem: Problem
@@ -141,6 +146,9 @@ struct MigrationFailure: Error, Sendable {
     case .notUnique:
       "\(some) the same values for \(path), which must be unique. Remove duplicates in a "
         + "version without the constraint."
+    case .notUniqueByDefault:
+      "\(some) the same values for \(path), which must be unique, because they get a default value. Make the "
+        + "attribute optional without one, or set its values in a version without the constraint."
     }
   }
 }

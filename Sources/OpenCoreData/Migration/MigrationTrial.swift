@@ -75,7 +75,7 @@ package struct MigrationTrial: Sendable {
     _ failure: MigrationFailure, in url: URL, _ model: NSManagedObjectModel
   ) throws -> Violation {
     var (rows, samples) = (failure.rows, [String]())
-    if failure.problem == .notUnique {
+    if failure.problem.isConflict {
       let connection = try Connection(path: url.path, access: .inspecting)
       defer { connection.close() }
       try StoreFunctions.register(on: connection) { _ in }

@@ -202,9 +202,7 @@ extension NSError {
   /// Returns the error for rows that don't fit the new version.
   private static func migration(_ failure: MigrationFailure, _ url: URL) -> NSError {
     let code =
-      if case .notUnique = failure.problem { NSMigrationConstraintViolationError } else {
-        NSMigrationError
-      }
+      failure.problem.isConflict ? NSMigrationConstraintViolationError : NSMigrationError
     let cause = NSError.coreData(
       code, failure.reason,
       ["entity": failure.entity, "property": failure.property, "reason": failure.reason])

@@ -102,6 +102,38 @@ struct MigrationObstacleTests {
     }
   }
 
+  /// Constraints of two versions; the attributes that the second one fills aren't unique then.
+  static let conflicts: [(old: [[String]], new: [[String]], property: String)] = [
+    ([["age"]], [["age"]], "age"), ([], [["code"]], "code"),
+    ([["age", "name"]], [["age"]], "age"), ([], [["age", "code"]], "age, code"),
+  ]
+
+  @Test(
+    "A default value that a constraint doesn't allow is its violation, and changes nothing",
+    arguments: conflicts)
+  func defaultsMustBeUnique(old: [[String]], new: [[String]], property: String) throws {
+    let store = try Sample.store(Sample.model { person, _ in person.uniquenessConstraints = old })
+    let bytes = try store.contents()["Store.sqlite"]
+    let next = Sample.model { person, _ in
+      Sample.replace(
+        "age", of: person,
+        by: Sample.attribute("age", .integer16AttributeType, default: 7, isOptional: false))
+      person.properties.append(Sample.attribute("code", .stringAttributeType, default: "none"))
+      person.uniquenessConstraints = new
+    }
+    let error = try #require(thrownError { try store.migrate(to: next) })
+    #expect(error.code == NSMigrationError)
+    let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? NSError)
+    #expect(cause.code == NSMigrationConstraintViolationError)
+    #expect(cause.userInfo["entity"] as? String == "Person")
+    #expect(cause.userInfo["property"] as? String == property)
+    #expect(
+      cause.localizedDescription.hasPrefix(
+        "Objects have the same values for Person.\(property), which must be unique, because they get a "
+          + "default value."))
+    #expect(try store.contents()["Store.sqlite"] == bytes)
+  }
+
   @Test(
     "M-14 A to-one that becomes to-many has its object; order comes and goes without losing any")
   func membersStay() throws {

@@ -91,6 +91,30 @@ struct RehearsalTests {
         .contains("'same' (3 objects)"))
   }
 
+  @Test("A default value that isn't unique is a violation, with all objects that would have it")
+  func defaultsThatAreNotUniqueAreViolations() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder) { $0.uniquenessConstraints = [["note"]] }
+    let path = try Fixture.write(
+      Fixture.model { mood in
+        let note = Fixture.attribute("note", isOptional: false)
+        note.defaultValue = "note 0"
+        mood.properties = mood.properties.map { $0.name == "note" ? note : $0 }
+        mood.uniquenessConstraints = [["note"]]
+      }, to: folder)
+    let violations = try Fixture.rehearse(store, to: path).violations
+    #expect(violations.count == 1)
+    let violation = try #require(violations.first)
+    #expect(violation.entity == "Mood")
+    #expect(violation.property == "note")
+    #expect(violation.rows == 3)
+    #expect(violation.samples == ["'note 0' (3 objects)"])
+    #expect(
+      violation.reason.hasPrefix(
+        "3 objects have the same values for Mood.note, which must be unique, because they get a default "
+          + "value."))
+  }
+
   @Test("A change that can't be inferred is refused with the property and the reason")
   func refusalsNameTheProperty() throws {
     let folder = try TemporaryFolder()
