@@ -10,6 +10,23 @@ package struct InferredMapping {
     /// The property of the destination entity, which may be inherited; `nil` for a removed
     /// property.
     package let destination: NSPropertyDescription?
+
+    /// The mappings of the elements of a composite attribute: those of the destination by name,
+    /// then removed ones; empty for other properties.
+    package var elements: [Property] {
+      guard let former = source as? NSCompositeAttributeDescription,
+        let later = destination as? NSCompositeAttributeDescription
+      else { return [] }
+      let pairs = RenamingMatch.elements(of: former, later)
+      let formers = Dictionary(
+        pairs.map { (ObjectIdentifier($0.new), $0.old) }, uniquingKeysWith: { first, _ in first })
+      let kept = Set(pairs.map { ObjectIdentifier($0.old) })
+      return later.elements.sorted { $0.name < $1.name }
+        .map { Property(source: formers[ObjectIdentifier($0)], destination: $0) }
+        + former.elements.sorted { $0.name < $1.name }
+        .filter { !kept.contains(ObjectIdentifier($0)) }
+        .map { Property(source: $0, destination: nil) }
+    }
   }
 
   /// The mapping of an entity.

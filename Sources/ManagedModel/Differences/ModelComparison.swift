@@ -220,6 +220,14 @@ enum RenamingMatch {
       properties[0], properties[1], name: \.name, identifier: { $0.renamingIdentifier })
   }
 
+  /// Returns the pairs of corresponding elements of two versions of a composite attribute.
+  static func elements(
+    of old: NSCompositeAttributeDescription, _ new: NSCompositeAttributeDescription
+  ) -> [(old: NSAttributeDescription, new: NSAttributeDescription)] {
+    let elements = [old, new].map { composite in composite.elements.sorted { $0.name < $1.name } }
+    return pairs(elements[0], elements[1], name: \.name, identifier: { $0.renamingIdentifier })
+  }
+
   /// Returns the pairs of corresponding members, by renaming identifier or else by name, in the
   /// order of the later ones.
   static func pairs<Member: AnyObject>(

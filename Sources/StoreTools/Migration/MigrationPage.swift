@@ -101,11 +101,17 @@ struct MigrationPage {
     if rehearsal.refusal != nil { return "refused" }
     if !rehearsal.violations.isEmpty { return "fails" }
     if !rehearsal.losses.isEmpty {
-      let values = rehearsal.losses.filter { $0.property != nil }.reduce(0) { $0 + $1.values }
-      let objects = rehearsal.losses.filter { $0.property == nil }.reduce(0) { $0 + $1.values }
+      func counted(_ name: String, _ isCounted: (MigrationLoss) -> Bool) -> String? {
+        let count = rehearsal.losses.filter(isCounted).reduce(0) { $0 + $1.values }
+        return count > 0 ? NumberText.counted(count, name) : nil
+      }
+      func values(_ aspect: MigrationLoss.Aspect) -> String? {
+        counted("value") { $0.property != nil && $0.aspect == aspect }
+      }
       let parts = [
-        objects > 0 ? NumberText.counted(objects, "object") : nil,
-        values > 0 ? NumberText.counted(values, "value") : nil,
+        counted("object") { $0.property == nil }, values(.value),
+        values(.precision).map { "the precision of \($0)" },
+        values(.order).map { "the order of \($0)" },
       ].compactMap(\.self)
       return "loses \(parts.joined(separator: " and "))"
     }

@@ -120,8 +120,8 @@ package struct MigrationRehearsal {
   /// Copies a store, and migrates the copy.
   ///
   /// No file of the store is modified. **Cost:** the time and space of copying the store and of the
-  /// migration; one `SELECT COUNT` for each removed property and entity; those of `doctor`; the
-  /// larger copies. An XML or binary store has no SQL, isn't examined by `doctor`, and has no
+  /// migration; one `SELECT COUNT` for each entity and property that isn't kept; those of `doctor`;
+  /// the larger copies. An XML or binary store has no SQL, isn't examined by `doctor`, and has no
   /// larger copies.
   /// - Parameters:
   ///   - route: The way, which may be refused.

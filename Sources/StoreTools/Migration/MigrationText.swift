@@ -116,12 +116,17 @@ package enum MigrationText {
     }
   }
 
-  /// A loss, such as `12,431 values of Mood.note`.
+  /// A loss, such as `12,431 values of Mood.note`, or `the order of 3 values of Album.songs`.
   package static func loss(_ loss: MigrationLoss) -> String {
     guard let property = loss.property else {
       return "\(NumberText.counted(loss.values, "object")) of \(loss.entity)"
     }
-    return "\(NumberText.counted(loss.values, "value")) of \(loss.entity).\(property)"
+    let values = "\(NumberText.counted(loss.values, "value")) of \(loss.entity).\(property)"
+    return switch loss.aspect {
+    case .value: values
+    case .precision: "the precision of \(values)"
+    case .order: "the order of \(values)"
+    }
   }
 
   /// A possible rename with the advice.

@@ -1,0 +1,225 @@
+import Foundation
+import OpenCoreData
+import Testing
+import WorkbenchFixtures
+
+@testable import StoreTools
+
+@Suite("What a migration doesn't carry over")
+struct MigrationLossTests {
+  private typealias Fixture = MigrationFixture
+
+  /// A model of owners and their animals, of which dogs are a subentity until a test changes it.
+  private static func model(
+    _ change: (_ owner: NSEntityDescription, _ animal: NSEntityDescription, NSEntityDescription) ->
+      Void = { _, _, _ in }
+  ) -> NSManagedObjectModel {
+    let entities = ["Owner", "Animal", "Dog"].map { name in
+      let entity = NSEntityDescription()
+      entity.name = name
+      return entity
+    }
+    let (owner, animal, dog) = (entities[0], entities[1], entities[2])
+    relate(owner, "pet", isToMany: false, animal, "owners", isToMany: true)
+    relate(owner, "friends", isToMany: true, animal, "people", isToMany: true)
+    owner.relationshipsByName["friends"]?.isOrdered = true
+    animal.properties += [
+      Fixture.attribute("name"), Fixture.attribute("weight", .doubleAttributeType),
+      Fixture.attribute("chip", .integer64AttributeType), address(["city", "zip"]),
+    ]
+    animal.subentities = [dog]
+    change(owner, animal, dog)
+    let model = NSManagedObjectModel()
+    model.entities = entities
+    return model
+  }
+
+  private static func relate(
+    _ owner: NSEntityDescription, _ name: String, isToMany: Bool, _ other: NSEntityDescription,
+    _ inverse: String, isToMany isInverseToMany: Bool
+  ) {
+    let (to, back) = (NSRelationshipDescription(), NSRelationshipDescription())
+    (to.name, to.destinationEntity, to.maxCount) = (name, other, isToMany ? 0 : 1)
+    (back.name, back.destinationEntity) = (inverse, owner)
+    back.maxCount = isInverseToMany ? 0 : 1
+    (to.inverseRelationship, back.inverseRelationship) = (back, to)
+    for relationship in [to, back] { relationship.isOptional = true }
+    owner.properties.append(to)
+    other.properties.append(back)
+  }
+
+  private static func address(_ names: [String]) -> NSCompositeAttributeDescription {
+    let address = NSCompositeAttributeDescription()
+    address.name = "address"
+    address.isOptional = true
+    address.elements = names.map { Fixture.attribute($0) }
+    return address
+  }
+
+  private static func remove(_ names: String..., from entity: NSEntityDescription) {
+    entity.properties.removeAll { names.contains($0.name) }
+  }
+
+  /// A store with two owners, two animals, and three dogs.
+  ///
+  /// Ada's pet is a dog, and Bo's another animal; Ada has three friends and Bo one of them, which
+  /// are a dog and two others. A dog has an address with a postal code, and another one without.
+  private static func store(_ folder: TemporaryFolder) throws -> URL {
+    let url = folder.file("Animals.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      func insert(_ name: String) -> NSManagedObject {
+        NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+      }
+      let animals = ["Animal", "Animal", "Dog", "Dog", "Dog"].map(insert)
+      for (animal, weight) in zip(animals, [0.5, 0.1, 16_777_217, 16_777_216, -0.1]) {
+        animal.setValue(weight, forKey: "weight")
+        animal.setValue("a", forKey: "name")
+      }
+      animals[0].setValue(Int64(1) << 53 + 1, forKey: "chip")
+      animals[1].setValue(Int64(1) << 53, forKey: "chip")
+      animals[2].setValue(["city": "Bonn", "zip": "53111"], forKey: "address")
+      animals[3].setValue(["city": "Rome"], forKey: "address")
+      let owners = ["Owner", "Owner"].map(insert)
+      owners[0].setValue(animals[2], forKey: "pet")
+      owners[1].setValue(animals[0], forKey: "pet")
+      owners[0].setValue(
+        NSOrderedSet(array: [animals[0], animals[2], animals[1]]), forKey: "friends")
+      owners[1].setValue(NSOrderedSet(array: [animals[0]]), forKey: "friends")
+      try context.save()
+    }
+    try coordinator.remove(store)
+    return url
+  }
+
+  /// The losses of a migration to another version.
+  private static func losses(_ version: NSManagedObjectModel) throws -> [String] {
+    let folder = try TemporaryFolder()
+    let rehearsal = try Fixture.rehearse(
+      store(folder), to: Fixture.write(version, to: folder))
+    #expect(rehearsal.isPossible, "\(MigrationText.lines(rehearsal))")
+    return rehearsal.losses.map(MigrationText.loss)
+  }
+
+  @Test("Values of an attribute that isn't stored any longer, or is computed, are lost")
+  func unstoredValuesAreLost() throws {
+    let version = Self.model { _, animal, _ in
+      animal.propertiesByName["weight"]?.isTransient = true
+      let count = NSDerivedAttributeDescription()
+      (count.name, count.attributeType, count.isOptional) = ("chip", .integer64AttributeType, true)
+      count.derivationExpression = NSExpression(format: "owners.@count")
+      animal.properties = animal.properties.map { $0.name == "chip" ? count : $0 }
+    }
+    #expect(try Self.losses(version) == ["2 values of Animal.chip", "5 values of Animal.weight"])
+  }
+
+  @Test("An entity that leaves a hierarchy loses inherited values, and references to its objects")
+  func leavingEntitiesLoseValues() throws {
+    let version = Self.model { _, animal, dog in
+      animal.subentities = []
+      dog.properties = [
+        Fixture.attribute("name"), Fixture.attribute("chip", .integer64AttributeType),
+      ]
+    }
+    #expect(
+      try Self.losses(version) == [
+        "2 values of Animal.address", "1 value of Animal.people", "3 values of Animal.weight",
+        "1 value of Owner.friends", "1 value of Owner.pet",
+      ])
+  }
+
+  @Test("Numbers that the new type rounds are counted")
+  func roundedNumbersAreCounted() throws {
+    let version = Self.model { _, animal, _ in
+      animal.attributesByName["weight"]?.attributeType = .floatAttributeType
+      animal.attributesByName["chip"]?.attributeType = .doubleAttributeType
+    }
+    #expect(
+      try Self.losses(version) == [
+        "the precision of 1 value of Animal.chip", "the precision of 3 values of Animal.weight",
+      ])
+  }
+
+  @Test("The order of a relationship that's no longer ordered is lost")
+  func orderIsLost() throws {
+    let version = Self.model { owner, _, _ in
+      owner.relationshipsByName["friends"]?.isOrdered = false
+    }
+    #expect(try Self.losses(version) == ["the order of 1 value of Owner.friends"])
+  }
+
+  @Test("A relationship whose inverse stays isn't lost")
+  func inversesKeepPairs() throws {
+    let onlyPet = Self.model { owner, animal, _ in
+      owner.relationshipsByName["pet"]?.inverseRelationship = nil
+      Self.remove("owners", from: animal)
+    }
+    let onlyOwners = Self.model { owner, animal, _ in
+      animal.relationshipsByName["owners"]?.inverseRelationship = nil
+      Self.remove("pet", from: owner)
+    }
+    for version in [onlyPet, onlyOwners] { #expect(try Self.losses(version) == []) }
+    let neither = Self.model { owner, animal, _ in
+      Self.remove("owners", "people", from: animal)
+      Self.remove("pet", "friends", from: owner)
+    }
+    #expect(
+      try Self.losses(neither) == [
+        "3 values of Animal.people", "2 values of Owner.friends", "2 values of Owner.pet",
+      ])
+  }
+
+  @Test("Values of a removed element of a composite attribute are lost")
+  func elementsAreLost() throws {
+    let version = Self.model { _, animal, _ in
+      Self.remove("address", from: animal)
+      animal.properties.append(Self.address(["city"]))
+    }
+    #expect(try Self.losses(version) == ["1 value of Animal.address.zip"])
+  }
+
+  @Test("A mapping model loses fractions, and objects for which an inverse has no place")
+  func mappedValuesAreLost() throws {
+    let (source, later) = (
+      Self.model(),
+      Self.model { _, animal, _ in
+        animal.attributesByName["weight"]?.attributeType = .integer16AttributeType
+        animal.relationshipsByName["people"]?.maxCount = 1
+      }
+    )
+    func mapping(_ name: String, _ expression: String) -> NSPropertyMapping {
+      let mapping = NSPropertyMapping()
+      (mapping.name, mapping.valueExpression) = (name, NSExpression(format: expression))
+      return mapping
+    }
+    let entities = ["Owner", "Animal"].map { name in
+      let mapping = NSEntityMapping()
+      (mapping.name, mapping.mappingType) = (name, .transformEntityMappingType)
+      (mapping.sourceEntityName, mapping.destinationEntityName) = (name, name)
+      return mapping
+    }
+    entities[0].relationshipMappings = [
+      mapping(
+        "friends",
+        "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", "
+          + "\"Animal\", $source.friends)")
+    ]
+    entities[1].attributeMappings = [mapping("weight", "$source.weight")]
+    let model = NSMappingModel()
+    model.entityMappings = entities
+    let step = ProgressiveMigration.Step(
+      from: ModelVersion(name: "1", model: source), to: ModelVersion(name: "2", model: later),
+      mappingModels: [model])
+    let folder = try TemporaryFolder()
+    let losses = try MigrationLosses.of(step, in: Self.store(folder), .sqlite)
+    let kept = losses.filter { ["weight", "people", "friends"].contains($0.property) }
+    #expect(
+      kept == [
+        MigrationLoss(entity: "Animal", property: "people", values: 1),
+        MigrationLoss(entity: "Animal", property: "weight", values: 3, aspect: .precision),
+      ])
+  }
+}
