@@ -42,13 +42,9 @@ package struct InferredMapping {
     /// Returns the name of the source property whose values a destination property gets, or `nil`
     /// for an added property.
     ///
-    /// - Parameter name: The destination's name; the path of an element of a composite attribute,
-    ///   such as `address.city`, corresponds to the element with its name.
-    package func sourceName(of name: String) -> String? {
-      if let former = formerNames[name] { return former }
-      guard let period = name.firstIndex(of: ".") else { return nil }
-      return formerNames[String(name[..<period])].map { $0 + name[period...] }
-    }
+    /// - Parameter name: The destination's name, or the path of an element of a composite
+    ///   attribute, such as `address.city`.
+    package func sourceName(of name: String) -> String? { formerNames[name] }
 
     fileprivate let formerNames: [String: String]
   }
@@ -106,8 +102,7 @@ extension InferredMapping.Entity {
     properties = Self.properties(of: entity).map {
       InferredMapping.Property(source: $0, destination: $0)
     }
-    formerNames = Dictionary(
-      entity.propertiesByName.keys.map { ($0, $0) }, uniquingKeysWith: { first, _ in first })
+    formerNames = Self.formerNames(properties)
   }
 
   fileprivate init(from source: NSEntityDescription?, to destination: NSEntityDescription?) {
@@ -129,8 +124,23 @@ extension InferredMapping.Entity {
       }
       + before.filter { !kept.contains(ObjectIdentifier($0)) }
       .map { InferredMapping.Property(source: $0, destination: nil) }
-    formerNames = Dictionary(
-      pairs.map { ($0.new.name, $0.old.name) }, uniquingKeysWith: { first, _ in first })
+    formerNames = Self.formerNames(properties)
+  }
+
+  /// Returns the former names of properties, and the former paths of the elements of composite
+  /// attributes, by their later ones.
+  private static func formerNames(
+    _ properties: [InferredMapping.Property], _ former: String = "", _ later: String = ""
+  ) -> [String: String] {
+    var names: [String: String] = [:]
+    for property in properties {
+      guard let source = property.source, let destination = property.destination else { continue }
+      let paths = (former: former + source.name, later: later + destination.name)
+      names[paths.later] = paths.former
+      let elements = formerNames(property.elements, paths.former + ".", paths.later + ".")
+      names.merge(elements) { first, _ in first }
+    }
+    return names
   }
 
   private static func properties(of entity: NSEntityDescription?) -> [NSPropertyDescription] {

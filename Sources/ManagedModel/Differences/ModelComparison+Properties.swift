@@ -69,13 +69,7 @@ extension ModelComparison {
   private mutating func compare(
     _ old: NSAttributeDescription, _ new: NSAttributeDescription, _ entity: NSEntityDescription
   ) {
-    let isConverted = old.attributeType.isConvertedByInference(to: new.attributeType)
-    change(
-      new, entity, "type", old.attributeType.documentName, new.attributeType.documentName,
-      isConverted ? .lightweight : .custom,
-      isConverted
-        ? "Numbers are converted; migration fails if one is too large."
-        : "An inferred mapping doesn't convert values.")
+    compareType(old, new, of: new, entity, "type")
     change(new, entity, "default value", old.defaultText, new.defaultText, .none)
     change(
       new, entity, "value class", old.explicitValueClassName, new.explicitValueClassName, .none)
@@ -95,31 +89,54 @@ extension ModelComparison {
     let (before, after) = (old.ruleText, new.ruleText)
     change(
       new, entity, "validation", before, after, .none, "It is checked when an object is saved.")
-    compareElements(old, new, entity)
+    compareElements(old, new, of: new, entity)
   }
 
+  /// Compares the elements of a composite attribute, and those of nested ones.
+  ///
+  /// - Parameter path: The path of `new` in the attribute, with a period at the end; empty for the
+  ///   attribute.
   private mutating func compareElements(
-    _ old: NSAttributeDescription, _ new: NSAttributeDescription, _ entity: NSEntityDescription
+    _ old: NSAttributeDescription, _ new: NSAttributeDescription,
+    of attribute: NSAttributeDescription, _ entity: NSEntityDescription, _ path: String = ""
   ) {
     guard let old = old as? NSCompositeAttributeDescription,
       let new = new as? NSCompositeAttributeDescription
     else { return }
-    let before = Dictionary(
-      old.elements.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let pairs = RenamingMatch.elements(of: old, new)
+    let formers = Dictionary(
+      pairs.map { (ObjectIdentifier($0.new), $0.old) }, uniquingKeysWith: { first, _ in first })
     for element in new.elements {
-      guard let former = before[element.name] else {
-        change(new, entity, "element \(element.name) added", .lightweight)
+      let name = path + element.name
+      guard let former = formers[ObjectIdentifier(element)] else {
+        change(attribute, entity, "element \(name) added", .lightweight)
         continue
       }
-      let types = [former, element].map(\.attributeType.documentName)
-      change(
-        new, entity, "type of element \(element.name)", types[0], types[1], .custom,
-        "An inferred mapping doesn't convert values.")
+      if former.name != element.name {
+        change(
+          attribute, entity, "element \(name) renamed from \(former.name)", .lightweight)
+      }
+      compareType(former, element, of: attribute, entity, "type of element \(name)")
+      compareElements(former, element, of: attribute, entity, "\(name).")
     }
-    let names = Set(new.elements.map(\.name))
-    for element in old.elements where !names.contains(element.name) {
-      change(new, entity, "element \(element.name) removed", .lightweight)
+    let kept = Set(pairs.map { ObjectIdentifier($0.old) })
+    for element in old.elements where !kept.contains(ObjectIdentifier(element)) {
+      change(attribute, entity, "element \(path + element.name) removed", .lightweight)
     }
+  }
+
+  /// Compares the types of an attribute, or of an element of one.
+  private mutating func compareType(
+    _ old: NSAttributeDescription, _ new: NSAttributeDescription,
+    of attribute: NSAttributeDescription, _ entity: NSEntityDescription, _ what: String
+  ) {
+    let isConverted = old.attributeType.isConvertedByInference(to: new.attributeType)
+    change(
+      attribute, entity, what, old.attributeType.documentName, new.attributeType.documentName,
+      isConverted ? .lightweight : .custom,
+      isConverted
+        ? "Numbers are converted; migration fails if one is too large."
+        : "An inferred mapping doesn't convert values.")
   }
 
   private mutating func compare(

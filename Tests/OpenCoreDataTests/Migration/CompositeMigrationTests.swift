@@ -1,0 +1,107 @@
+import ManagedModel
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Migration of the elements of composite attributes")
+struct CompositeMigrationTests {
+  private static func element(
+    _ name: String, _ type: NSAttributeType, renaming former: String? = nil
+  ) -> NSAttributeDescription {
+    LightweightMigrationTests.attribute(name, type, renaming: former)
+  }
+
+  private static func composite(
+    _ name: String, _ elements: [NSAttributeDescription], renaming former: String? = nil
+  ) -> NSCompositeAttributeDescription {
+    let composite = NSCompositeAttributeDescription()
+    (composite.name, composite.isOptional, composite.elements) = (name, true, elements)
+    if let former { composite.renamingIdentifier = former }
+    return composite
+  }
+
+  /// A model of items with a composite attribute.
+  private static func model(_ elements: [NSAttributeDescription]) -> NSManagedObjectModel {
+    let item = NSEntityDescription()
+    item.name = "Item"
+    item.properties = [composite("spot", elements)]
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    return model
+  }
+
+  private static func former(_ type: NSAttributeType = .integer32AttributeType)
+    -> NSManagedObjectModel
+  {
+    model([element("x", type), composite("inner", [element("y", .stringAttributeType)])])
+  }
+
+  /// A store with one item, whose elements are 100,000 and "why".
+  private static func store() throws -> MigratedStore {
+    let store = try MigratedStore()
+    let context = try store.open(former())
+    try context.performAndWait {
+      let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+      item.setValue(["x": 100_000, "inner": ["y": "why"]] as [String: Any], forKey: "spot")
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    return store
+  }
+
+  @Test("Renamed and nested elements keep their values, and numbers are converted")
+  func elementsAreRenamed() throws {
+    let store = try Self.store()
+    let next = Self.model([
+      Self.element("left", .doubleAttributeType, renaming: "x"),
+      Self.composite(
+        "core", [Self.element("text", .stringAttributeType, renaming: "y")], renaming: "inner"),
+      Self.element("more", .stringAttributeType),
+    ])
+    let details = ModelComparison(from: Self.former(), to: next).differences.map(\.detail)
+    #expect(
+      details == [
+        "element left renamed from x", "type of element left from Integer 32 to Double",
+        "element core renamed from inner", "element core.text renamed from y",
+        "element more added",
+      ])
+    let context = try store.open(next)
+    try context.performAndWait {
+      let item = try #require(
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).first)
+      let spot = try #require(item.value(forKey: "spot") as? [String: Any])
+      #expect(spot["left"] as? Double == 100_000)
+      #expect((spot["core"] as? [String: Any])?["text"] as? String == "why")
+      #expect(spot["more"] == nil)
+    }
+  }
+
+  @Test("A number that an element's narrower type can't represent is an error")
+  func narrowedElementsMustFit() throws {
+    let store = try Self.store()
+    let error = try #require(
+      thrownError { try store.migrate(to: Self.former(.integer16AttributeType)) })
+    #expect(error.code == NSMigrationError)
+    let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? NSError)
+    #expect(cause.userInfo["property"] as? String == "spot.x")
+    #expect(try store.values("SELECT count(*) FROM ZITEM") == [[.integer(1)]])
+  }
+
+  @Test("The type of a nested element that can't be converted is refused")
+  func nestedTypesAreCompared() {
+    let next = Self.model([
+      Self.element("x", .integer32AttributeType),
+      Self.composite("inner", [Self.element("y", .dateAttributeType)]),
+    ])
+    let obstacles = InferredMapping(from: Self.former(), to: next).obstacles
+    #expect(obstacles.map(\.path) == ["Item.spot"])
+    #expect(obstacles.map(\.detail) == ["type of element inner.y from String to Date"])
+    #expect(
+      obstacles.map(\.leastChange) == [
+        "Leave the element as it was, and add one with another name."
+      ])
+  }
+}
