@@ -14,7 +14,10 @@ extension ModelComparison {
         .lightweight)
     }
     if old.isTransient != new.isTransient {
-      change(new, entity, new.isTransient ? "transient now" : "stored now", .lightweight)
+      add(
+        .changed, new.subject, of: entity, new.name,
+        detail: new.isTransient ? "transient now" : "stored now", .lightweight,
+        new.isTransient ? "Its values aren't carried over." : nil)
     }
     compareOptionality(old, new, entity)
     change(
@@ -85,7 +88,11 @@ extension ModelComparison {
           ? "The values stay in their rows, each with a byte that states this."
           : "Copy the externally stored values in code, in a migration between the two versions.")
     }
-    change(new, entity, "derivation", old.derivationText, new.derivationText, .none)
+    change(
+      new, entity, "derivation", old.derivationText, new.derivationText, .none,
+      new.isDerived
+        ? "A migration computes the values of all rows; a hash modifier causes one."
+        : "A migration keeps the computed values.")
     let (before, after) = (old.ruleText, new.ruleText)
     change(
       new, entity, "validation", before, after, .none, "It is checked when an object is saved.")
@@ -154,7 +161,9 @@ extension ModelComparison {
     }
     change(new, entity, "minimum count", "\(old.minCount)", "\(new.minCount)", .lightweight)
     if old.isOrdered != new.isOrdered {
-      change(new, entity, new.isOrdered ? "ordered now" : "no longer ordered", .lightweight)
+      change(
+        new, entity, new.isOrdered ? "ordered now" : "no longer ordered", .lightweight,
+        new.isOrdered ? nil : "The objects are kept without their order.")
     }
     change(
       new, entity, "delete rule", old.deleteRule.documentName, new.deleteRule.documentName, .none)

@@ -184,6 +184,9 @@ package struct ModelDifference: Sendable, Hashable {
   /// The reason for the effect, or advice, as a sentence.
   package var reason: String?
 
+  /// Whether the expression of a derived attribute changed, which isn't part of a version hash.
+  package var isOfDerivation: Bool { detail?.hasPrefix("derivation from ") == true }
+
   /// The path of the subject, such as `Animal` or `Animal.name`, or only its name.
   package var path: String {
     [entity, name].compactMap { $0 }.joined(separator: ".")

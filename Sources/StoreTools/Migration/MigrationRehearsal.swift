@@ -238,7 +238,7 @@ package struct MigrationRehearsal {
     var report = Step(
       from: step.from, to: step.to, isInferred: isInferred,
       mappings: step.mappingModels.flatMap { ($0.entityMappings ?? []).map { $0.name ?? "" } },
-      differences: comparison.differences.filter { $0.effect != .none },
+      differences: comparison.differences.filter { $0.effect != .none || $0.isOfDerivation },
       suspectedRenames: isInferred ? comparison.suspectedRenames : [],
       losses: try MigrationLosses.of(step, in: copy, route.type))
     let meter = MigrationMeter(watching: folder)

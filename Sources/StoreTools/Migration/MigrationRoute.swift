@@ -85,7 +85,7 @@ package struct MigrationRoute {
     isCurrent = source.model.digest == destination.model.digest
     warnings = versions.problems
     guard !isCurrent else {
-      addIndexWarnings()
+      addUnmigratedWarnings()
       return
     }
     // A mapping model that isn't made for any of the versions can still fit the two.
@@ -284,14 +284,21 @@ package struct MigrationRoute {
     }
   }
 
-  /// Notes the indexes that the store doesn't get because the version is the same.
-  private mutating func addIndexWarnings() {
+  /// Notes the indexes and derived values that the store doesn't get because the version is the
+  /// same.
+  private mutating func addUnmigratedWarnings() {
     guard type == .sqlite else { return }
-    for difference in ModelComparison(from: source.model, to: destination.model).differences
-    where difference.subject == .index && difference.kind != .removed {
-      warnings.append(
-        "The index \(difference.path) isn't created in this store: the version hashes are the same, so it "
-          + "isn't migrated. Give the entity a hash modifier.")
+    for difference in ModelComparison(from: source.model, to: destination.model).differences {
+      if difference.subject == .index, difference.kind != .removed {
+        warnings.append(
+          "The index \(difference.path) isn't created in this store: the version hashes are the same, so it "
+            + "isn't migrated. Give the entity a hash modifier.")
+      } else if difference.isOfDerivation {
+        warnings.append(
+          "The values of \(difference.path) are still computed as before (\(difference.detail ?? "")): the "
+            + "version hashes are the same, so the store isn't migrated. Give the attribute a hash "
+            + "modifier.")
+      }
     }
   }
 }

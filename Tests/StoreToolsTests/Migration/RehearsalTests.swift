@@ -228,6 +228,43 @@ struct RehearsalTests {
     #expect(try Fixture.values(kept, columns) == [[.text("ZNOTE")], [.text("ZCODE")]])
   }
 
+  @Test("Derived values are computed again by a migration, and only by one")
+  func derivedValuesAreComputedAgain() throws {
+    func derive(_ expression: String, _ modifier: String?, _ mood: NSEntityDescription) {
+      let short = NSDerivedAttributeDescription()
+      (short.name, short.attributeType, short.isOptional) = ("short", .stringAttributeType, true)
+      short.derivationExpression = NSExpression(format: expression)
+      short.versionHashModifier = modifier
+      mood.properties.append(short)
+    }
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder) { derive("canonical:(note)", nil, $0) }
+    let same = try Fixture.write(Fixture.model { derive("code", nil, $0) }, to: folder)
+    let current = try Fixture.rehearse(store, to: same)
+    #expect(current.isCurrent)
+    #expect(current.warnings.count == 1)
+    #expect(
+      current.warnings.first?.hasPrefix("The values of Mood.short are still computed as before")
+        == true)
+    let modified = try Fixture.write(Fixture.model { derive("code", "2", $0) }, to: folder)
+    let kept = folder.file("Kept.sqlite")
+    let rehearsal = try Fixture.rehearse(store, to: modified, keepingAt: kept)
+    #expect(rehearsal.isPreserving)
+    let difference = try #require(
+      rehearsal.steps.first?.differences.first { $0.isOfDerivation })
+    #expect(difference.path == "Mood.short")
+    #expect(
+      MigrationText.rule(of: difference)
+        == "A migration computes the values of all rows; a hash modifier causes one.")
+    let mismatches = "SELECT count(*) FROM ZMOOD WHERE ZSHORT IS NOT ZCODE"
+    #expect(try Fixture.values(store, mismatches) == [[.integer(6)]])
+    #expect(try Fixture.values(kept, mismatches) == [[.integer(0)]])
+    #expect(
+      try Fixture.values(
+        kept, "SELECT DISTINCT instr(sql, 'ZNOTE') FROM sqlite_master WHERE type = 'trigger'")
+        == [[.integer(0)]])
+  }
+
   @Test("Problems that the store has before don't make a rehearsal fail")
   func formerFindingsAreKnown() throws {
     let folder = try TemporaryFolder()
