@@ -156,11 +156,25 @@ package struct MigrationGrowth: Sendable, Equatable {
   }
 
   private static func hasSpace(for store: URL, _ factor: Int, in folder: URL) -> Bool {
-    let sizes = try? FileManager.default.attributesOfItem(atPath: store.path)
+    guard let needed = neededSpace(for: store, factor) else { return false }
     let free = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
-    guard let size = sizes?[.size] as? Int else { return false }
-    let (needed, overflows) = size.multipliedReportingOverflow(by: 4 * factor)
     let available = (free?[.systemFreeSize] as? NSNumber)?.intValue ?? greatestSize
-    return !overflows && needed <= min(available, greatestSize)
+    return needed <= min(available, greatestSize)
+  }
+
+  /// Returns the bytes that a larger copy needs while it's migrated: those of the database and its
+  /// WAL several times, and those of the external data files once, which the copies of an object
+  /// share; `nil` if they can't be determined, or exceed an integer.
+  static func neededSpace(for store: URL, _ factor: Int) -> Int? {
+    func size(_ path: String) -> Int? {
+      (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+    }
+    guard let database = size(store.path),
+      let files = try? ExternalStorage(storeURL: store).files()
+    else { return nil }
+    let (rows, isTooLarge) = (database + (size(store.path + "-wal") ?? 0))
+      .multipliedReportingOverflow(by: 4 * factor)
+    let (needed, overflows) = rows.addingReportingOverflow(files.values.reduce(0, +))
+    return isTooLarge || overflows ? nil : needed
   }
 }

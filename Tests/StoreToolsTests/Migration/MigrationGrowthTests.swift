@@ -34,6 +34,45 @@ struct MigrationGrowthTests {
     #expect(automatic.growth?.sizes.map(\.rows) == [6, 10_002, 40_008])
   }
 
+  @Test("The space for a larger copy includes the WAL, and external data once")
+  func neededSpaceIsThatOfAllFiles() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.file("Store.sqlite")
+    func write(_ size: Int, _ name: String) throws {
+      let file = folder.file(name)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(repeating: 1, count: size).write(to: file)
+    }
+    #expect(MigrationGrowth.neededSpace(for: store, 3) == nil)
+    try write(1_000, "Store.sqlite")
+    #expect(MigrationGrowth.neededSpace(for: store, 3) == 12_000)
+    try write(200, "Store.sqlite-wal")
+    try write(5_000, ".Store_SUPPORT/_EXTERNAL_DATA/6F0A7B5E-4C0F-4C7A-9B62-3B0C8B1F2A01")
+    try write(70, ".Store_SUPPORT/_EXTERNAL_DATA/6F0A7B5E-4C0F-4C7A-9B62-3B0C8B1F2A02")
+    #expect(MigrationGrowth.neededSpace(for: store, 3) == 19_470)
+    #expect(MigrationGrowth.neededSpace(for: store, .max / 8) == nil)
+  }
+
+  /// Sizes of 100 and 200 rows, and what follows from the line through them.
+  static let outlooks: [(seconds: [Double], rowsAtLimit: Int?, outlook: Double, isTooSlow: Bool)] =
+    [
+      ([3, 5], 950, 21, true), ([2, 3], 1_900, 11, false), ([21, 21], nil, 21, true),
+    ]
+
+  @Test("The time of larger stores follows from the measured sizes", arguments: outlooks)
+  func growthIsALine(seconds: [Double], rowsAtLimit: Int?, outlook: Double, isTooSlow: Bool) {
+    let sizes = zip([1, 2], seconds).map {
+      MigrationGrowth.Size(factor: $0, rows: 100 * $0, seconds: $1)
+    }
+    let growth = MigrationGrowth(sizes: sizes)
+    #expect(growth.rowsAtLimit == rowsAtLimit)
+    #expect(growth.outlookSeconds == outlook)
+    #expect(growth.isTooSlow == isTooSlow)
+    let single = MigrationGrowth(sizes: Array(sizes.prefix(1)))
+    #expect(single.rowsAtLimit == nil && single.outlookSeconds == nil)
+  }
+
   @Test("A copy's text can't be that of another object")
   func multipliedTextIsUnique() throws {
     let folder = try TemporaryFolder()
