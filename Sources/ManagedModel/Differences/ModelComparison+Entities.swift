@@ -2,7 +2,7 @@ extension ModelComparison {
   /// Compares an entity with its earlier version.
   mutating func compare(
     _ old: NSEntityDescription, _ new: NSEntityDescription,
-    inMergedHierarchy merged: Set<ObjectIdentifier>
+    inMergedHierarchy merged: [ObjectIdentifier: [NSEntityDescription]]
   ) {
     if old.name != new.name {
       add(.renamed, .entity, of: new, former: old.name, .lightweight)
@@ -34,17 +34,23 @@ extension ModelComparison {
   }
 
   private mutating func compareParents(
-    _ old: NSEntityDescription, _ new: NSEntityDescription, _ merged: Set<ObjectIdentifier>
+    _ old: NSEntityDescription, _ new: NSEntityDescription,
+    _ merged: [ObjectIdentifier: [NSEntityDescription]]
   ) {
     let former = old.superentity.flatMap { laterEntities[ObjectIdentifier($0)] ?? $0 }
     guard former !== new.superentity else { return }
-    let isMerged = merged.contains(ObjectIdentifier(new.rootEntity))
+    let stranger = merged[ObjectIdentifier(new.rootEntity)]?.first {
+      $0.rootEntity !== old.rootEntity
+    }
     add(
       .changed, .entity, of: new,
       detail: "parent from \(old.superentity?.name ?? "none") to "
         + "\(new.superentity?.name ?? "none")",
-      isMerged ? .custom : .lightweight,
-      isMerged ? "An inferred mapping can't add a common ancestor to entities that had none." : nil)
+      stranger == nil ? .lightweight : .custom,
+      stranger.map { stranger in
+        "\(old.name ?? "") and \(stranger.name ?? "") have no common parent in the earlier version, so an "
+          + "inferred mapping can't give them one."
+      })
   }
 
   private mutating func compareIndexes(_ old: NSEntityDescription, _ new: NSEntityDescription) {

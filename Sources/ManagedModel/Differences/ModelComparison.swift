@@ -90,16 +90,15 @@ package struct ModelComparison {
     }
   }
 
-  /// The root entities of the later model whose hierarchies join entities that had no common
-  /// ancestor.
-  private var mergedHierarchies: Set<ObjectIdentifier> {
-    var formerRoots: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
-    for entity in new.entities {
+  /// The entities of the earlier model, by name, that had no common ancestor but have one in the
+  /// later model, by the root of their later hierarchy.
+  private var mergedHierarchies: [ObjectIdentifier: [NSEntityDescription]] {
+    var formers: [ObjectIdentifier: [NSEntityDescription]] = [:]
+    for entity in new.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
       guard let former = formerEntities[ObjectIdentifier(entity)] else { continue }
-      formerRoots[ObjectIdentifier(entity.rootEntity), default: []]
-        .insert(ObjectIdentifier(former.rootEntity))
+      formers[ObjectIdentifier(entity.rootEntity), default: []].append(former)
     }
-    return Set(formerRoots.filter { $0.value.count > 1 }.keys)
+    return formers.filter { Set($0.value.map { ObjectIdentifier($0.rootEntity) }).count > 1 }
   }
 
   private mutating func compareModels() {

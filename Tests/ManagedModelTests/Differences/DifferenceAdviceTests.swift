@@ -102,4 +102,20 @@ struct DifferenceAdviceTests {
     let renamed = "<attribute name=\"y\" optional=\"YES\" attributeType=\"String\"/>"
     #expect(try Self.comparison(old, Self.entity("A", renamed)).suspectedRenames.count == 1)
   }
+
+  @Test("Of many removed and added properties, the first 500 of each are compared")
+  func comparedPropertiesAreLimited() throws {
+    func names(_ prefix: String) -> [String] { (1_000..<1_510).map { "\(prefix)\($0)" } }
+    func properties(_ names: [String]) -> String {
+      names.map { "<attribute name=\"\($0)\" optional=\"YES\" attributeType=\"Date\"/>" }.joined()
+    }
+    let (removed, added) = (names("formerValueOfTheRow"), names("n"))
+    let found = try Self.comparison(
+      Self.entity("A", properties(removed)), Self.entity("A", properties(added))
+    ).suspectedRenames
+    #expect(Set(found.map(\.removed)) == Set(removed.prefix(500)))
+    // None has a similar name, so that each could be any of the first three.
+    #expect(found.count == 3 * 500)
+    #expect(Set(found.map(\.added)) == Set(added.prefix(3)))
+  }
 }

@@ -127,6 +127,51 @@ struct MigratedHierarchyTests {
       ])
   }
 
+  @Test("M-13 An entity can't join another hierarchy, and the error names both entities")
+  func hierarchiesAreNotMerged() throws {
+    let animals =
+      Self.entity("Animal", Self.attribute("name"))
+      + Self.entity("Dog", below: "Animal")
+    let old = try Self.model(animals + Self.entity("Cat", Self.attribute("name")))
+    let new = try Self.model(animals + Self.entity("Cat", below: "Animal"))
+    let store = try Self.store(old, [("Cat", ["name": "c"]), ("Dog", ["name": "d"])])
+    let bytes = try Data(contentsOf: store.url)
+    let error = try #require(thrownError { try store.migrate(to: new) })
+    #expect(error.code == NSMigrationMissingMappingModelError)
+    #expect(
+      error.localizedDescription.contains(
+        "Cat and Animal have no common parent in the earlier version"))
+    #expect(try Data(contentsOf: store.url) == bytes)
+  }
+
+  @Test("An entity moves up and down in its hierarchy, and gets a new root, with its values")
+  func entitiesMoveInTheirHierarchy() throws {
+    let (name, a, b) = (Self.attribute("name"), Self.attribute("a"), Self.attribute("b"))
+    let deep =
+      Self.entity("P", name) + Self.entity("A", below: "P", a) + Self.entity("B", below: "A", b)
+    let flat =
+      Self.entity("P", name) + Self.entity("A", below: "P", a) + Self.entity("B", below: "P", b)
+    let rooted =
+      Self.entity("Q", name) + Self.entity("P", below: "Q") + Self.entity("A", below: "P", a)
+      + Self.entity("B", below: "A", b)
+    let store = try Self.store(
+      Self.model(deep),
+      [
+        ("P", ["name": "p"]), ("A", ["name": "a", "a": "1"]), ("B", ["name": "b", "b": "2"]),
+      ])
+    var expected = ["P": ["name: p"], "A": ["a: 1, name: a"], "B": ["b: 2, name: b"]]
+    #expect(try content(of: store.open(Self.model(flat))) == expected)
+    expected["B"] = ["a: nil, b: 2, name: b"]
+    #expect(try content(of: store.open(Self.model(deep))) == expected)
+    expected["P"] = ["name: p"]
+    expected["Q"] = []
+    #expect(try content(of: store.open(Self.model(rooted))) == expected)
+    #expect(
+      try store.values("SELECT Z_PK FROM ZQ ORDER BY 1") == [1, 2, 3].map { [.integer($0)] })
+    expected["Q"] = nil
+    #expect(try content(of: store.open(Self.model(deep))) == expected)
+  }
+
   @Test("A transient attribute can be stored with another type, as it has no values")
   func transientAttributesGetAnotherType() throws {
     let old = try Self.model(
