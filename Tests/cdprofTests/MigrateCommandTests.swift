@@ -1,4 +1,6 @@
 import Foundation
+import OpenCoreData
+import SQLiteDriver
 import Testing
 
 @Suite("cdprof migrate")
@@ -61,6 +63,56 @@ struct MigrateCommandTests {
     #expect(try Data(contentsOf: program.folder.file("made/faults~.sqlite")) == bytes)
     #expect(try program.run(["migrate", store.path, "--to", model]).status == 0)
     #expect(try program.run(["doctor", store.path]).status == 0)
+  }
+
+  @Test("A store whose migrated copy has new errors isn't migrated in place")
+  func newErrorsPreventMigrationInPlace() throws {
+    func write(_ name: String, _ owners: String, _ pets: String) throws -> URL {
+      let model = program.folder.file(name)
+      try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+      let contents = model.appendingPathComponent("contents")
+      try Data(
+        ("<model type=\"com.apple.IDECoreDataModeler.DataModel\">"
+          + "<entity name=\"Owner\">\(owners)</entity><entity name=\"Pet\">\(pets)</entity></model>")
+          .utf8
+      ).write(to: contents)
+      return model
+    }
+    func relationship(_ name: String, _ destination: String, _ rest: String) -> String {
+      "<relationship name=\"\(name)\" optional=\"YES\" destinationEntity=\"\(destination)\" \(rest)/>"
+    }
+    let before = try write(
+      "Before.xcdatamodel", "", relationship("owner", "Owner", "maxCount=\"1\""))
+    let after = try write(
+      "After.xcdatamodel",
+      relationship("pets", "Pet", "toMany=\"YES\" inverseName=\"owner\" inverseEntity=\"Pet\""),
+      relationship("owner", "Owner", "toMany=\"YES\" inverseName=\"pets\" inverseEntity=\"Owner\""))
+    let store = program.folder.file("Pets.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(
+      managedObjectModel: try NSManagedObjectModel.read(contentsOf: before))
+    let opened = try coordinator.addPersistentStore(type: .sqlite, at: store)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      _ = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: context)
+      try context.save()
+    }
+    try coordinator.remove(opened)
+    // A dangling key becomes a row of a join table, which is another error.
+    let connection = try Connection(path: store.path, access: .writing)
+    try connection.execute("UPDATE ZPET SET ZOWNER = 99")
+    connection.close()
+    let outcome = try program.run(["migrate", store.path, "--to", after.path, "--in-place"])
+    #expect(outcome.status == 3)
+    #expect(outcome.output.contains("orphaned-join"))
+    #expect(
+      outcome.errors.contains(
+        "isn't migrated: the migrated copy has errors that the store doesn't have"))
+    #expect(!FileManager.default.fileExists(atPath: program.folder.file("Pets~.sqlite").path))
+    let again = try Connection(path: store.path, access: .inspecting)
+    defer { again.close() }
+    let rows: [[SQLiteValue]] = try again.values("SELECT ZOWNER FROM ZPET")
+    #expect(rows == [[.integer(99)]])
   }
 
   @Test func pageIsWrittenNextToTheText() throws {

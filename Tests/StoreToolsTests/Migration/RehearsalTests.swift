@@ -173,6 +173,27 @@ struct RehearsalTests {
     #expect(again.isPreserving)
   }
 
+  @Test("If the store has changed since its rehearsal and can't be migrated, no backup is left")
+  func failedMigrationLeavesNoBackup() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let path = try Fixture.write(
+      Fixture.model { $0.uniquenessConstraints = [["note"]] }, to: folder)
+    let rehearsal = try Fixture.rehearse(store, to: path)
+    #expect(rehearsal.isPreserving)
+    let connection = try Connection(path: store.path, access: .writing)
+    try connection.execute("UPDATE ZMOOD SET ZNOTE = 'same'")
+    connection.close()
+    let error = #expect(throws: NSError.self) {
+      try rehearsal.migrateOriginal(keepsBackup: true)
+    }
+    #expect(error?.code == NSMigrationError)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("Moods~.sqlite").path))
+    #expect(
+      try Fixture.values(store, "SELECT count(*) FROM ZMOOD WHERE ZNOTE = 'same'")
+        == [[.integer(6)]])
+  }
+
   @Test("S14-9 M-28 An index that's added to the same version isn't created, which is a warning")
   func unchangedVersionGetsNoIndex() throws {
     let folder = try TemporaryFolder()
