@@ -75,6 +75,7 @@ extension NSManagedObjectContext {
       // The object releases its related objects, and gets them back with this.
       opposite.relationships += ObjectSnapshot(object).links
     }
+    opposite.mutual = RelationshipChange.all(among: unit.appeared)
     let reinserted = Set(unit.vanished.filter(undelete))
     for snapshot in unit.snapshots { snapshot.restore() }
     for change in unit.relationships { change.undo() }
@@ -111,8 +112,8 @@ extension NSManagedObjectContext {
     if !object.layout.hasLists { object.dropRelated() }
   }
 
-  /// Restores the to-many relationships of objects whose rows were deleted, from the other ends,
-  /// which are restored.
+  /// Restores the to-many relationships of objects whose rows were deleted: from the other ends,
+  /// which are restored, and those between such objects.
   private func relink(_ objects: Set<NSManagedObject>, in unit: UndoUnit) {
     for object in unit.snapshots.map(\.object) where object.context === self {
       for slot in object.layout.slots where slot.kind.isToOne {
@@ -121,10 +122,14 @@ extension NSManagedObjectContext {
       }
     }
     for change in unit.relationships {
-      let layout = change.object.layout
-      let relationship = layout.toMany[change.position - layout.slots.count]
       for other in change.lost where objects.contains(other) {
-        other.link(change.object, asInverseOf: relationship)
+        other.link(change.object, asInverseOf: change.relationship)
+      }
+    }
+    for change in unit.mutual where objects.contains(change.object) {
+      change.undo()
+      for other in change.lost where objects.contains(other) {
+        other.link(change.object, asInverseOf: change.relationship)
       }
     }
   }

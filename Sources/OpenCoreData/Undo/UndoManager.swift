@@ -302,6 +302,8 @@ struct UndoUnit {
   /// Each changed object's earlier state.
   var snapshots: [ObjectSnapshot] = []
   var relationships: [RelationshipChange] = []
+  /// The many-to-many relationships between deleted objects.
+  var mutual: [RelationshipChange] = []
   /// Objects that were inserted.
   var appeared: [NSManagedObject] = []
   /// Objects that were deleted.

@@ -45,6 +45,7 @@ final class UndoRecorder {
       unit.snapshots.append(snapshot)
       unit.relationships += snapshot.relationshipChanges(until: ObjectSnapshot(object))
     }
+    unit.mutual = RelationshipChange.all(among: unit.vanished, except: unit.relationships)
     return unit.isEmpty ? nil : unit
   }
 
@@ -235,6 +236,37 @@ struct RelationshipChange {
   let gained: Set<NSManagedObject>
   let lost: Set<NSManagedObject>
 
+  /// The relationship that has changed.
+  var relationship: NSRelationshipDescription {
+    object.layout.toMany[position - object.layout.slots.count]
+  }
+
+  /// Returns the many-to-many relationships between objects that are deleted together, as changes
+  /// whose undo restores them; those that `changes` have added aren't included.
+  ///
+  /// Delete propagation doesn't change them, because both ends are deleted.
+  static func all(
+    among objects: [NSManagedObject], except changes: [RelationshipChange] = []
+  ) -> [RelationshipChange] {
+    let deleted = Set(objects)
+    return objects.flatMap { object in
+      object.layout.toMany.enumerated().compactMap { index, relationship in
+        let position = object.layout.valueIndex(.toMany(index))
+        guard relationship.inverseRelationship?.isToMany == true,
+          case .toMany(let value)? = object.values?[position],
+          var lost = value.objects?.intersection(deleted), !lost.isEmpty
+        else { return nil }
+        for change in changes where change.object === object && change.position == position {
+          lost.subtract(change.gained)
+        }
+        var before = UnsavedDestinations()
+        before.list = value.list
+        return RelationshipChange(
+          object: object, position: position, before: before, gained: [], lost: lost)
+      }
+    }
+  }
+
   /// The change that undoing this one makes, by which it's redone.
   var opposite: RelationshipChange {
     RelationshipChange(
@@ -245,11 +277,12 @@ struct RelationshipChange {
   /// Undoes the change; inverses have changes of their own.
   ///
   /// What was added or removed before the change is again, although the store, as this side read
-  /// it, may differ: the other side may have read it at another time.
+  /// it, may differ: the other side may have read it at another time. The store contains no
+  /// destinations of a new object, so none is recorded as removed.
   func undo() {
     let value = object.toManyValue(at: position)
     for other in gained {
-      if before.removed.contains(other) {
+      if before.removed.contains(other), !object.isInserted {
         value.remove(other, isStored: true)
       } else {
         value.undoAddition(of: other)

@@ -67,6 +67,71 @@ struct UndoRelationshipTests {
     }
   }
 
+  /// Delete propagation doesn't change a relationship between objects that are deleted together.
+  @Test(
+    "The saved deletions of both ends of a many-to-many are undone with their relationship",
+    arguments: StoreKind.allCases, [1, 2, 3])
+  func savedDeletionsOfBothEndsAreUndone(_ kind: StoreKind, _ saves: Int) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let context = undoing(bed)
+    try context.performAndWait {
+      let person = context.object(with: ids[0])
+      let tag = context.make("Tag", ["name": "tag", "workers": Set([person])])
+      try context.save()
+      // In one event, in two events, or in two events that are saved separately.
+      context.delete(person)
+      if saves > 1 { context.processPendingChanges() }
+      if saves > 2 { try context.save() }
+      context.delete(tag)
+      try context.save()
+      for round in 0..<3 {
+        for _ in 0..<min(saves, 2) {
+          context.undo()
+          if saves > 2, round < 2 { try context.save() }
+        }
+        #expect(objects("tags", of: person) == [tag], "\(round)")
+        #expect(objects("workers", of: tag) == [person], "\(round)")
+        // The last undo isn't saved, but undone again.
+        if round < 2 { try context.save() }
+        let check = bed.context()
+        try check.performAndWait {
+          let tags = try check.everyObject(of: "Tag")
+          let found = tags.map { objects("workers", of: $0)?.compactMap(\.label) }
+          #expect(found == (round < 2 ? [["p1"]] : []))
+        }
+        for _ in 0..<min(saves, 2) { context.redo() }
+        if round < 2 { try context.save() }
+        let left = try check.performAndWait { try check.everyObject(of: "Tag").count }
+        #expect(left == 0 && context.insertedObjects.isEmpty)
+      }
+    }
+  }
+
+  @Test(
+    "A relationship that was added in the event of both ends' deletion isn't restored",
+    arguments: StoreKind.allCases)
+  func relationshipAddedInTheEventOfADeletionIsNotRestored(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let context = undoing(bed)
+    try context.performAndWait {
+      let person = context.object(with: ids[0])
+      let tag = context.make("Tag", ["name": "tag"])
+      try context.save()
+      // This addition and the deletions are one event, which is undone as a whole.
+      tag.setValue(Set([person]), forKey: "workers")
+      context.delete(tag)
+      context.delete(person)
+      try context.save()
+      context.undo()
+      #expect(person.isInserted && tag.isInserted)
+      #expect(objects("tags", of: person) == [] && objects("workers", of: tag) == [])
+      try context.save()
+      #expect(objects("tags", of: person) == [] && objects("workers", of: tag) == [])
+    }
+  }
+
   /// A list and its songs, in order.
   static func albums() -> NSManagedObjectModel {
     let list = SchemaModels.entity("List", [SchemaModels.attribute("name", .stringAttributeType)])
