@@ -217,9 +217,8 @@ extension NSManagedObjectContext {
     for (object, row) in zip(objects, current) {
       if object.isFault, !plan.returnsObjectsAsFaults {
         object.fulfill(with: row)
-      } else if plan.refreshes, !object.isFault, !object.hasChanges {
-        object.turnIntoFault()
-        object.fulfill(with: row)
+      } else if plan.refreshes, !object.isFault {
+        refresh(object, with: row)
       } else if seesNewest, object.isFault, row.layoutIndex == object.layout.index {
         object.retainCachedRow(row)
       } else {

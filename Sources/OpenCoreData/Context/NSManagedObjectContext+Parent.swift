@@ -157,14 +157,15 @@ extension NSManagedObjectContext {
       if let prefetched = source.prefetched, !plan.prefetchPaths.isEmpty {
         object.prefetched = object.prefetched.map { $0.joined(with: prefetched) } ?? prefetched
       }
-      let isStale = plan.refreshes && !object.hasChanges
-      if !plan.returnsObjectsAsFaults, object.isFault || isStale,
+      if object.isFault {
+        if !plan.returnsObjectsAsFaults, let row = try parent.presentRow(of: source) {
+          object.turnIntoFault()
+          object.fulfill(with: row)
+        }
+      } else if plan.refreshes, plan.includesPropertyValues,
         let row = try parent.presentRow(of: source)
       {
-        object.turnIntoFault()
-        object.fulfill(with: row)
-      } else if isStale {
-        object.turnIntoFault()
+        refresh(object, with: row)
       }
       return object
     }

@@ -115,6 +115,30 @@ extension NSManagedObjectContext {
   final func refreshValues(_ object: NSManagedObject) {
     guard object.hasChanges else { return object.turnIntoFault() }
     guard !object.isFault, let row = currentRow(of: object) else { return }
+    rebase(object, on: row)
+  }
+
+  /// Updates a realized object with the row that a fetch has returned for it; a changed object
+  /// keeps its unsaved changes.
+  ///
+  /// The next did-change lists it as refreshed if the row isn't the one that it had.
+  /// - Parameter row: The row, whose reference count this method takes over.
+  final func refresh(_ object: NSManagedObject, with row: Row) {
+    guard !object.isInserted, !object.state.contains(.inaccessible) else { return row.release() }
+    if !object.hasEqualRow(row) {
+      changes.eventRefreshed.insert(object)
+      scheduleProcessing()
+    }
+    if object.hasChanges {
+      rebase(object, on: row)
+    } else {
+      object.turnIntoFault()
+      object.fulfill(with: row)
+    }
+  }
+
+  /// Makes a row the snapshot of a changed object, and takes over the row's reference count.
+  private func rebase(_ object: NSManagedObject, on row: Row) {
     object.take(row)
     row.release()
     object.values?.forgetUnchanged(firstTransient: object.layout.firstTransient)
@@ -136,5 +160,14 @@ extension NSManagedObjectContext {
       noteFailure(error, "\(object.objectID) couldn't be refreshed")
       return nil
     }
+  }
+}
+
+extension NSManagedObject {
+  /// Returns whether a row has the version and the values of this object's row.
+  fileprivate func hasEqualRow(_ other: Row) -> Bool {
+    if row.base == other.base { return true }
+    return row.version == other.version
+      && layout.slots.allSatisfy { row.rawValue($0) == other.rawValue($0) }
   }
 }

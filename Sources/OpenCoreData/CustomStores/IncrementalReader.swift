@@ -54,25 +54,22 @@ final class IncrementalReader: StoreReader {
       guard object.context === context, object.primaryKey > 0, plan.covers(object.layout),
         object.layout.storeIndex == source.storeIndex
       else { throw unexpected(object, plan) }
-      if plan.refreshes, !object.isFault, !object.hasChanges {
+      if plan.refreshes, !object.isFault {
         source.discard([object.identity])
-        context.refresh(object, mergeChanges: false)
-        try realize(object)
-      } else if !plan.returnsObjectsAsFaults, object.isFault {
-        try realize(object)
+        if let row = try row(of: object) { context.refresh(object, with: row) }
+      } else if !plan.returnsObjectsAsFaults, object.isFault, let row = try row(of: object) {
+        object.fulfill(with: row)
       }
     }
     retain(prefetched, by: objects)
     return objects.map(\.identity)
   }
 
-  /// Fills an object for a fetch that returns no faults, without counting one; an object without a
-  /// row stays a fault.
-  private func realize(_ object: NSManagedObject) throws {
-    let row =
-      try context.cachedRow(of: object, in: source, notBefore: context.oldestAccepted)
+  /// Returns an object's row from the row cache or the store, retained for the caller, without
+  /// counting a fault; `nil` if there's none.
+  private func row(of object: NSManagedObject) throws -> Row? {
+    try context.cachedRow(of: object, in: source, notBefore: context.oldestAccepted)
       ?? context.storedRow(of: object, in: source)
-    if let row { object.fulfill(with: row) }
   }
 
   /// Registers the objects of rows, and caches the rows.

@@ -130,6 +130,82 @@ struct RefreshTests {
     }
   }
 
+  @Test("A refreshing fetch keeps unsaved changes, and did-change lists the updated objects")
+  func refreshingFetchKeepsChangesAndPostsUpdatedObjects() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(3)
+    let context = bed.context()
+    let other = bed.context(try bed.secondCoordinator())
+    let people = try context.performAndWait {
+      let people = try context.people()
+      for person in people { #expect(person.number != nil) }
+      people[0].label = "mine"
+      context.processPendingChanges()
+      return people
+    }
+    try other.performAndWait {
+      for (index, person) in try other.people()[..<2].enumerated() {
+        person.label = "theirs \(index)"
+        person.setValue(Int64(10 + index), forKey: "serial")
+      }
+      try other.save()
+    }
+    let changes = NoteList(context)
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.shouldRefreshRefetchedObjects = true
+      let before = context.counters
+      _ = try context.fetch(request)
+      #expect(people.map(\.label) == ["mine", "theirs 1", "p3"])
+      #expect(people.map { $0.value(forKey: "serial") as? Int64 } == [10, 11, 3])
+      let cost = context.counters - before
+      #expect(cost.selects == 1 && cost.hits == 0 && cost.misses == 0)
+      context.processPendingChanges()
+      let userInfo = changes.notes.last?.userInfo
+      #expect(changes.notes.count == 1 && userInfo?[NSUpdatedObjectsKey] == nil)
+      #expect(userInfo?[NSRefreshedObjectsKey] as? Set<NSManagedObject> == Set(people[..<2]))
+      #expect(people[0].changedValues().keys.sorted() == ["name"])
+      // A second fetch finds nothing new.
+      _ = try context.fetch(request)
+      context.processPendingChanges()
+      #expect(changes.notes.count == 1)
+      // The object has the newest version, so there's no conflict.
+      try context.save()
+    }
+    try other.performAndWait {
+      other.refreshAllObjects()
+      let names = try other.people().map(\.label)
+      #expect(names == ["mine", "theirs 1", "p3"])
+    }
+  }
+
+  @Test("A refreshing fetch of a child gets the parent's values, and keeps the child's changes")
+  func refreshingFetchOfAChildKeepsChanges() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(2)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    let people = child.performAndWait {
+      let people = ids.map { child.object(with: $0) }
+      for person in people { #expect(person.number != nil) }
+      people[0].label = "mine"
+      return people
+    }
+    try parent.performAndWait {
+      for person in try parent.people() { person.setValue(Int64(9), forKey: "serial") }
+    }
+    let changes = NoteList(child)
+    try child.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.shouldRefreshRefetchedObjects = true
+      _ = try child.fetch(request)
+      #expect(people.map(\.label) == ["mine", "p2"] && people[0].hasChanges)
+      #expect(people.allSatisfy { $0.value(forKey: "serial") as? Int64 == 9 })
+      child.processPendingChanges()
+      #expect(changes.union(NSRefreshedObjectsKey) == Set(people))
+    }
+  }
+
   @Test(
     "S6.16 committed values are read from the snapshot, without SQL",
     arguments: StoreKind.allCases)

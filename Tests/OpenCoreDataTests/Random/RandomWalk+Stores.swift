@@ -150,14 +150,14 @@ extension RandomWalk {
   }
 
   func count() throws {
-    let (request, expected) = request()
+    let (request, expected, _) = request()
     log.append("count \(request.entityName ?? "")")
     try expect(try context.count(for: request), expected.count, "the count")
   }
 
   /// Fetches with random options.
   func fetch() throws {
-    let (request, expected) = request()
+    let (request, expected, matching) = request()
     request.includesPropertyValues = int(3) > 0
     request.returnsObjectsAsFaults = int(2) == 0
     request.shouldRefreshRefetchedObjects = int(3) == 0
@@ -173,15 +173,17 @@ extension RandomWalk {
     let found = try context.fetch(request)
     try expect(Set(found.map { serial($0) }), expected, "the result")
     try expect(found.count, expected.count, "the number of results")
-    for object in found {
-      let serial = serial(object)
-      let isClean = !reference[serial].hasChanges
-      if request.includesPropertyValues, request.shouldRefreshRefetchedObjects, isClean,
-        !reference[serial].isFault
-      {
-        reference[serial].becomeFault()
+    if request.includesPropertyValues, request.shouldRefreshRefetchedObjects {
+      // Batches consist of the objects of the result; a single SELECT also returns those that no
+      // longer match because of unsaved changes.
+      for serial in (request.fetchBatchSize > 0 ? expected : matching).sorted()
+      where !reference[serial].isFault && !reference[serial].isInserted {
+        reference.refresh(serial, merging: true)
         reference.fire(serial)
       }
+    }
+    for object in found {
+      let serial = serial(object)
       here.retained[serial] = object
       // Which objects a fetch realizes depends on its options, so all are read.
       _ = object.value(forKey: "serial")
@@ -189,8 +191,9 @@ extension RandomWalk {
     }
   }
 
-  /// A request and its expected result: the saved objects merged with the context's changes.
-  private func request() -> (NSFetchRequest<NSManagedObject>, Set<Int>) {
+  /// A request, its expected result, which is the saved objects merged with the context's changes,
+  /// and the objects whose rows match.
+  private func request() -> (NSFetchRequest<NSManagedObject>, result: Set<Int>, rows: Set<Int>) {
     let entity = ["Worker", "Person", "Team", "Gadget", "Tag"][int(5)]
     let request = NSFetchRequest<NSManagedObject>(entityName: entity)
     if int(2) == 0 {
@@ -219,7 +222,8 @@ extension RandomWalk {
         if object.isDeleted || object.isMissing { return false }
         if object.isInserted || object.isUpdated { return matches(object.present) }
         return matches(store.records[serial])
-      }
+      },
+      candidates.filter { matches(store.records[$0]) }
     )
   }
 }

@@ -84,7 +84,7 @@ extension PostgresStore {
     let objects = register(rows, in: context)
     if request.shouldRefreshRefetchedObjects {
       // The framework reads these again, one by one.
-      let refreshed = zip(objects, rows).filter { !$0.0.isFault && !$0.0.hasChanges }
+      let refreshed = zip(objects, rows).filter { !$0.0.isFault }
       readAhead.keep(refreshed.map(\.1))
     }
     return objects
