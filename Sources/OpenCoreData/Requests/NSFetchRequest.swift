@@ -87,8 +87,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
 
   /// Whether registered and realized objects are updated with the fetched values.
   ///
-  /// Objects keep their unsaved changes, as in `refresh(_:mergeChanges:)`. The next did-change lists
-  /// the updated objects as refreshed. Ignored if the fetch doesn't load property values.
+  /// Objects keep their unsaved changes, as in `refresh(_:mergeChanges:)`. The next did-change
+  /// lists the updated objects as refreshed. Ignored if the fetch doesn't load property values.
   open var shouldRefreshRefetchedObjects = false
 
   /// The relationships to prefetch: one SELECT for each step of a path, two for a many-to-many.
