@@ -33,7 +33,7 @@ extension NSManagedObject {
     _ relationship: NSRelationshipDescription, at index: Int
   ) -> Set<NSManagedObject> {
     let value = toManyValue(at: index)
-    if let objects = value.objects { return objects }
+    if let objects = value.objects, !value.isOutdated { return objects }
     guard let context else { return [] }
     context.fireRelationship(relationship, of: self, into: value)
     return value.objects ?? []

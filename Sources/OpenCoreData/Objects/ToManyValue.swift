@@ -17,6 +17,9 @@ final class ToManyValue {
   private(set) var removed: Set<NSManagedObject> = []
   /// Whether the order of previously present objects has changed.
   private(set) var isReordered = false
+  /// Whether an ordered relationship with changes must be read again, because its object was
+  /// refreshed; until then, it has its earlier destinations.
+  private(set) var isOutdated = false
   /// The list at the last save or fetch; `nil` as long as it follows from `list` and `added`.
   private var committedList: [NSManagedObject]?
   /// The list as it was returned, until it changes.
@@ -76,12 +79,32 @@ final class ToManyValue {
     self.objects = objects
     guard isOrdered else { return }
     shownList = nil
-    committedList = removed.isEmpty ? nil : destinations
-    let list =
-      destinations.filter { !removed.contains($0) }
-      + added.subtracting(destinations).sorted { $0.primaryKey < $1.primaryKey }
-    self.list = list
-    mirror?.noteList(list)
+    if isOutdated, let list {
+      fill(destinations, over: list)
+    } else {
+      committedList = removed.isEmpty ? nil : destinations
+      list =
+        destinations.filter { !removed.contains($0) }
+        + added.subtracting(destinations).sorted { $0.primaryKey < $1.primaryKey }
+    }
+    mirror?.noteList(list ?? [])
+  }
+
+  /// Merges the changes of an ordered relationship into the destinations that were read again: the
+  /// list keeps its order if that's a change, and otherwise has the store's.
+  private func fill(_ destinations: [NSManagedObject], over earlierList: [NSManagedObject]) {
+    let wasUnchangedInEvent = !hasChangedInEvent
+    isOutdated = false
+    committedList = destinations
+    let (present, stored) = (objects ?? [], destinations.filter { !removed.contains($0) })
+    if isReordered {
+      let known = Set(earlierList)
+      list = earlierList.filter(present.contains) + stored.filter { !known.contains($0) }
+    } else {
+      let known = Set(stored)
+      list = stored + earlierList.filter { added.contains($0) && !known.contains($0) }
+    }
+    if wasUnchangedInEvent { beginEvent() }
   }
 
   /// Adds a destination; to an ordered relationship at an index, or at the end.
@@ -174,9 +197,11 @@ final class ToManyValue {
 
   /// Turns the relationship into a fault; added and removed objects stay recorded.
   ///
-  /// An ordered one with changes stays fulfilled, because its order is one of them.
+  /// An ordered one with changes stays fulfilled, because its order is one of them, and is read
+  /// again when it's next needed.
   func turnIntoFault() {
-    if isOrdered, hasChanges { return }
+    isOutdated = isOrdered && hasChanges && objects != nil
+    if isOutdated { return }
     objects = nil
     list = nil
     shownList = nil
@@ -191,6 +216,7 @@ final class ToManyValue {
     isReordered = false
     committedList = nil
     earlier = Difference()
+    if isOutdated { return turnIntoFault() }
     if let objects { committed = Set(objects.map(\.primaryKey)) }
   }
 

@@ -180,6 +180,50 @@ struct UndoRelationshipTests {
     }
   }
 
+  @Test(
+    "A refresh or a merge adds another context's objects to a changed ordered relationship",
+    arguments: StoreKind.allCases, [true, false])
+  func refreshedListHasOthersObjects(_ kind: StoreKind, _ merges: Bool) throws {
+    let changes: [(String, (NSMutableOrderedSet, NSManagedObject) -> Void)] = [
+      ("bcd", { list, _ in list.removeObject(at: 0) }),
+      ("cabd", { list, _ in list.moveObjects(at: IndexSet([2]), to: 0) }),
+      ("abcde", { list, new in list.add(new) }), ("aebcd", { $0.insert($1, at: 1) }),
+    ]
+    for (expected, change) in changes {
+      let bed = try ContextBed(kind, model: Self.albums())
+      let (first, second) = (bed.context(), bed.context())
+      let list = try first.performAndWait {
+        let list = first.make("List", [:])
+        let songs = ["a", "b", "c"].map { first.make("Song", ["name": $0]) }
+        list.setValue(NSOrderedSet(array: songs), forKey: "songs")
+        try first.save()
+        change(list.mutableOrderedSetValue(forKey: "songs"), first.make("Song", ["name": "e"]))
+        return list
+      }
+      let token = NoteList(second, .NSManagedObjectContextDidSave) { note in
+        if merges { first.mergeChanges(fromContextDidSave: note) }
+      }
+      try second.performAndWait {
+        let added = second.make("Song", ["name": "d"])
+        added.setValue(second.object(with: list.objectID), forKey: "list")
+        try second.save()
+      }
+      withExtendedLifetime(token) {}
+      try first.performAndWait {
+        if !merges { first.refresh(list, mergeChanges: true) }
+        #expect(list.hasChanges && names(list) == expected)
+        #expect(list.mutableOrderedSetValue(forKey: "songs").count == expected.count)
+        try first.save()
+        #expect(names(list) == expected)
+      }
+      let check = bed.context()
+      try check.performAndWait {
+        let lists = try check.everyObject(of: "List")
+        #expect(lists.map { names($0) } == [expected])
+      }
+    }
+  }
+
   /// The context that saves may have read the relationship before another one saved.
   @Test(
     "A saved order keeps the objects that another context has added",
