@@ -252,6 +252,13 @@ struct EntityNumbers {
       }
       return
     }
+    if let listed = Self.inOrder(descriptions, file) {
+      for (entity, found) in zip(descriptions, listed) {
+        numbers[ObjectIdentifier(entity)] = found.number
+        namesInFile[ObjectIdentifier(entity)] = found.name
+      }
+      return
+    }
     var open = file.entities
     var taken = Set(open.map(\.number))
     func take(_ description: NSEntityDescription, where matches: (String) -> Bool) -> Bool {
@@ -284,6 +291,24 @@ struct EntityNumbers {
       numbers[ObjectIdentifier(entity)] = found.number
       namesInFile[ObjectIdentifier(entity)] = found.name
     }
+  }
+
+  /// Returns the file's entities, if the ID of each is its position in the model and its name is
+  /// the current or the former one; otherwise `nil`.
+  ///
+  /// Names alone aren't sufficient: Core Data keeps the former name of a renamed entity in the
+  /// file, which may be the name of another entity of the model.
+  private static func inOrder(
+    _ descriptions: [NSEntityDescription], _ file: FileSchema
+  ) -> [FileSchema.NumberedEntity]? {
+    let byNumber = Dictionary(
+      file.entities.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+    let listed = descriptions.enumerated().compactMap { index, entity in
+      byNumber[index + 1].flatMap { found in
+        found.name == entity.name || found.name == entity.explicitRenamingIdentifier ? found : nil
+      }
+    }
+    return listed.count == descriptions.count ? listed : nil
   }
 
   func number(_ description: NSEntityDescription) -> Int {

@@ -152,6 +152,30 @@ import Testing
     #expect(found.entity(named: "Drawing")?.column(named: "text")?.name == "ZTEXT1")
   }
 
+  /// Core Data keeps the former name of a renamed entity in the file.
+  @Test(
+    "Entities get their positions as IDs if the file's names are theirs or former ones",
+    arguments: [
+      (["Person", "Person"], 1, 2), (["Human", "Person"], 1, 2), (["Person", "Human"], 2, 1),
+    ])
+  func reusedNamesAreMatchedByNumber(names: [String], human: Int, person: Int) throws {
+    let renamed = SchemaModels.entity("Human", [])
+    renamed.renamingIdentifier = "Person"
+    let model = NSManagedObjectModel()
+    model.entities = [renamed, SchemaModels.entity("Person", [])]
+    let file = FileSchema(
+      tables: [
+        "ZHUMAN": .init(name: "ZHUMAN", columns: []),
+        "ZPERSON": .init(name: "ZPERSON", columns: []),
+      ],
+      entities: names.enumerated().map { .init(number: $0 + 1, name: $1, superNumber: 0) })
+    let found = try SQLModel(model: model, file: file)
+    #expect(found.entity(named: "Human")?.number == human)
+    #expect(found.entity(named: "Person")?.number == person)
+    #expect(found.entity(named: "Human")?.table == "ZHUMAN")
+    #expect(found.entity(named: "Person")?.table == "ZPERSON")
+  }
+
   @Test(
     arguments: [
       ("DROP TABLE ZTAG", "Tag", nil, "ZTAG", nil),
