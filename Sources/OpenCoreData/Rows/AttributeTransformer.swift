@@ -27,11 +27,11 @@ struct AttributeTransformer {
   /// Returns the bytes of a value; `nil` if the transformer returns none.
   func encode(_ value: Any) -> Data? {
     // Bytes that could be mistaken for an archive are archived themselves.
-    if isDefault, let bytes = value as? Data, ArchiveCheck(bytes) == nil { return bytes }
+    if isDefault, let bytes = Data(value: value), ArchiveCheck(bytes) == nil { return bytes }
     let made =
       readsBytes
       ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
-    return made as? Data
+    return made.flatMap { Data(value: $0) }
   }
 
   /// Returns the value of some bytes; `nil` if they have none.

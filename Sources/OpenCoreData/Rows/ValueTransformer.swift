@@ -132,7 +132,9 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 
   /// Returns the value of an archive; `nil` for other bytes, and for values of other classes.
   open override func transformedValue(_ value: Any?) -> Any? {
-    guard let data = value as? Data, let archive = ArchiveCheck(data) else { return nil }
+    guard let data = value.flatMap({ Data(value: $0) }), let archive = ArchiveCheck(data) else {
+      return nil
+    }
     return self.value(of: archive, data)
   }
 
@@ -155,11 +157,11 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 
   /// Returns an unarchived object as Swift's value, if there is one.
   final func native(_ object: Any?) -> Any? {
-    switch object {
+    if let object, let data = Data(value: object) { return data }
+    return switch object {
     case let value as NSNumber: value
     case let value as String: value
     case let value as Date: value
-    case let value as Data: value
     case let value as URL: value
     case let value as UUID: value
     case let value as [Any]: value
@@ -171,11 +173,11 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 
   /// Returns a value as an object that the archiver supports; it crashes on others.
   private func archivable(_ value: Any) -> NSObject? {
-    switch value {
+    if let data = Data(value: value) { return NSData(data: data) }
+    return switch value {
     case let value as NSString: value
     case let value as String: NSString(string: value)
     case let value as Date: NSDate(timeInterval: 0, since: value)
-    case let value as Data: NSData(data: value)
     case let value as URL: NSURL(string: value.absoluteString)
     case let value as UUID: NSUUID(uuidString: value.uuidString)
     case let value as [Any]: collected(value).map { NSArray(array: $0) }

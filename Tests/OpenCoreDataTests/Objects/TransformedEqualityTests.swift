@@ -28,6 +28,39 @@ struct TransformedEqualityTests {
     }
   }
 
+  @Test("An NSData is saved and read as Data", arguments: StoreKind.allCases)
+  func foundationDataIsSavedAsData(kind: StoreKind) throws {
+    let entity = NSEntityDescription()
+    entity.name = "Note"
+    let archived = TestModels.attribute("archived", .transformableAttributeType)
+    archived.valueTransformerName = "NSSecureUnarchiveFromData"
+    entity.properties = [
+      archived, TestModels.attribute("plain", .transformableAttributeType),
+      TestModels.attribute("bytes", .binaryDataAttributeType),
+    ]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let context = try GraphStack(kind, model: model).context()
+    try context.performAndWait {
+      for count in [1, 100_000] {
+        let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0) })
+        for object in [NSData(data: data), NSMutableData(data: data)] {
+          let note = context.make(
+            "Note", ["archived": object, "plain": object, "bytes": object])
+          try context.save()
+          context.refresh(note, mergeChanges: false)
+          #expect(note.value(forKey: "archived") as? Data == data)
+          #expect(note.value(forKey: "plain") as? Data == data)
+          #expect(note.value(forKey: "bytes") as? Data == data)
+        }
+      }
+    }
+    for object in [Data([1, 2]), NSData(data: Data([1, 2]))] as [Any] {
+      #expect(Data(value: object) == Data([1, 2]))
+    }
+    #expect(Data(value: "text") == nil && Data(value: [1]) == nil)
+  }
+
   @Test("A large integer that differs by one is saved", arguments: StoreKind.allCases)
   func largeIntegerIsSaved(kind: StoreKind) throws {
     let entity = NSEntityDescription()
