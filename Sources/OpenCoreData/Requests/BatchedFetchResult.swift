@@ -56,10 +56,11 @@ final class FetchBatches {
   /// Least recently used first.
   private var recent: [Int] = []
 
-  /// The number of batches retained in addition to the one being loaded.
+  /// The number of batches that a fetch or a results controller retains, those used last; there's
+  /// one more while it's being loaded.
   ///
   /// Chosen by OpenCoreData: Core Data's number is unknown.
-  static let kept = 4
+  static let retained = 4
 
   init(
     keys: [FetchedIdentity], unsaved: [NSManagedObject], plan: FetchPlan,
@@ -114,7 +115,7 @@ final class FetchBatches {
       keys[start..<min(start + batchSize, count)], plan, unsaved: unsaved)
     loaded[number] = batch
     touch(number)
-    if recent.count > FetchBatches.kept {
+    if recent.count > FetchBatches.retained {
       let oldest = recent.removeFirst()
       // The keys are taken first: a strong reference to the batch would keep its objects
       // registered.

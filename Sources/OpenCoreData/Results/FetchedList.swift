@@ -179,7 +179,7 @@ final class BatchedList: FetchedList {
     for object in objects { loaded[RowKey(object.identity)] = object }
     batches.append(objects.map { RowKey($0.identity) })
     objects = []
-    if batches.count > FetchBatches.kept + 1 { release(batches.removeFirst()) }
+    if batches.count > FetchBatches.retained { release(batches.removeFirst()) }
   }
 
   private func release(_ batch: [RowKey]) {

@@ -371,6 +371,26 @@ struct ResultsControllerTests {
     }
   }
 
+  @Test("A controller retains the four batches used last")
+  func batchesUsedLastAreRetained() throws {
+    let company = try Company(employees: 60)
+    let context = company.context()
+    try context.performAndWait {
+      let controller = controller(context, batch: 10)
+      try controller.performFetch()
+      func selects(_ item: Int) -> Int {
+        let before = context.counters.selects
+        _ = controller.object(at: IndexPath(item: item, section: 0)).objectID
+        return context.counters.selects - before
+      }
+      for item in [0, 10, 20, 30] { #expect(selects(item) == 1) }
+      #expect(selects(5) == 0)
+      #expect(selects(40) == 1)
+      #expect(selects(9) == 0 && selects(29) == 0 && selects(39) == 0)
+      #expect(selects(10) == 1, "the batch used least recently was released")
+    }
+  }
+
   @Test("A cache isn't used after a save that changed a table that only the predicate reads")
   func cacheDependsOnTheTablesOfThePredicate() throws {
     let company = try Company()
