@@ -5,9 +5,11 @@ import SQLiteDriver
 ///
 /// It's valid while the request and the rows that it depends on are unchanged: their number,
 /// highest primary key, and sum of versions in each table that the request's key paths reach. It's
-/// stored in the user's caches folder, readable only by that user.
+/// stored in the program's folder in the user's caches folder, readable only by that user.
 struct FetchedResultsCache {
   private let file: URL
+  private let plan: FetchPlan
+  private let layouts: StoreLayouts
   private let fingerprint: String
   private let signature: [[Int64]]
 
@@ -45,20 +47,22 @@ struct FetchedResultsCache {
       !context.hasPendingChanges(touching: plan)
     else { return nil }
     file = FetchedResultsCache.file(name)
+    self.plan = plan
+    layouts = store.layouts
     let sorts = plan.sort.map(\.description).joined(separator: ",")
     fingerprint = [
       store.identifier, plan.entityName, plan.predicate?.predicateFormat ?? "", sorts,
       "\(plan.limit) \(plan.offset) \(plan.includesSubentities)", sectionNameKeyPath ?? "",
     ].joined(separator: "\u{1F}")
-    let layouts = FetchedResultsCache.layouts(of: plan, sectionNameKeyPath)
+    let reached = FetchedResultsCache.layouts(of: plan, sectionNameKeyPath)
       .filter { store.layouts.contains($0) }
     let scope = context.scope
     signature = try context.read(store) { reader in
-      try layouts.map { try (reader as? SQLiteReader)?.signature(of: $0, in: scope) ?? [] }
+      try reached.map { try (reader as? SQLiteReader)?.signature(of: $0, in: scope) ?? [] }
     }
   }
 
-  /// Returns the file's contents; `nil` if there's none or the rows have changed.
+  /// Returns the file's contents; `nil` if there's none, it's corrupt, or the rows have changed.
   ///
   /// - Throws: 134060 if the file belongs to another request.
   func read() throws -> Content? {
@@ -76,6 +80,9 @@ struct FetchedResultsCache {
       && content.starts.count == content.names.count + 1
       && content.starts.first == 0 && content.starts.last == content.keys.count
       && content.starts == content.starts.sorted() && content.keys.allSatisfy { $0 > 0 }
+      && Set(content.entities).allSatisfy {
+        layouts.layout(entityNumber: $0).map(plan.covers) == true
+      }
     return isCurrent ? content : nil
   }
 
@@ -96,21 +103,30 @@ struct FetchedResultsCache {
     try JSONEncoder().encode(content).write(to: file, options: .atomic)
   }
 
-  /// Removes one cache, or all.
+  /// Removes one cache of the program, or all.
   static func delete(_ name: String?) {
     try? FileManager.default.removeItem(at: name.map(file) ?? folder)
   }
 
-  private static var folder: URL {
+  /// The folder of the program's caches, named after its bundle identifier or else its executable.
+  static var folder: URL {
     let caches =
       FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
       ?? FileManager.default.temporaryDirectory
+    let program =
+      Bundle.main.bundleIdentifier ?? Bundle.main.executableURL?.lastPathComponent ?? "program"
     return caches.appendingPathComponent("OpenCoreData/FetchedResults")
+      .appendingPathComponent(escaped(program))
   }
 
-  private static func file(_ name: String) -> URL {
-    let safe = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "cache"
-    return folder.appendingPathComponent("\(safe).json")
+  /// Returns the file of a cache, which is in `folder` whatever its name.
+  static func file(_ name: String) -> URL {
+    folder.appendingPathComponent("\(escaped(name)).json")
+  }
+
+  /// Returns a name as a file name without separators and periods.
+  private static func escaped(_ name: String) -> String {
+    name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "cache"
   }
 
   /// Returns the entities whose rows the matches, the order, and the sections depend on: the

@@ -127,7 +127,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// No statements.
   public var snapshot: FetchedResultsSnapshot { results.snapshot }
 
-  /// Removes a cache file; `nil` removes those of all controllers.
+  /// Removes a cache file of this program; `nil` removes those of all its controllers.
   ///
   /// Call this method before you change a request that is used with a cache.
   public class func deleteCache(withName name: String?) {
