@@ -123,6 +123,37 @@ struct UndoTests {
   }
 
   @Test(
+    "An undone saved insertion is redone with its relationships", arguments: StoreKind.allCases,
+    [true, false])
+  func savedInsertionIsRedone(_ kind: StoreKind, _ savesUndo: Bool) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let context = undoing(bed)
+    func tags(of person: NSManagedObject) -> [String?] {
+      (person.value(forKey: "tags") as? Set<NSManagedObject> ?? []).map(\.label)
+    }
+    try context.performAndWait {
+      let person = context.object(with: ids[0])
+      let tag = context.make("Tag", ["name": "new", "workers": Set([person])])
+      try context.save()
+      for _ in 0..<2 {
+        context.undo()
+        #expect(tag.isDeleted && tags(of: person) == [])
+        if savesUndo { try context.save() }
+        context.redo()
+        #expect(tag.managedObjectContext === context && !tag.isDeleted && tag.label == "new")
+        #expect(tag.isInserted == savesUndo && tags(of: person) == ["new"])
+        try context.save()
+        let check = bed.context()
+        try check.performAndWait {
+          let found = try check.people().map { tags(of: $0) }
+          #expect(found == [["new"]])
+        }
+      }
+    }
+  }
+
+  @Test(
     "S6.49, S-D07, S-D08 the undo manager retains changed objects until its actions are removed",
     arguments: StoreKind.allCases)
   func undoManagerRetainsChangedObjectsUntilItsActionsAreRemoved(_ kind: StoreKind) throws {
