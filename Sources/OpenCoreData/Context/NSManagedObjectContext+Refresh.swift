@@ -8,7 +8,8 @@ extension NSManagedObjectContext {
   /// and its unsaved changes are lost, so that one side of a relationship may differ from the
   /// other. A new object keeps its values with `mergeChanges`; otherwise it turns into a fault that
   /// is fulfilled with the model's default values, and the next save still inserts it. The next
-  /// did-change lists the object as refreshed. If the row's to-one relationship has changed and the
+  /// did-change lists the object as refreshed. A to-many relationship with changes is read again by
+  /// the next access, which merges them. If the row's to-one relationship has changed and the
   /// object keeps a change of it, the row's destination is updated, because the change removes the
   /// object from it. **Cost:** none, except one SELECT if unsaved changes are kept and the row
   /// cache doesn't have the row, and a fault for such a destination; the row stays cached while the

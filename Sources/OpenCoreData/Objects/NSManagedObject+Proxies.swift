@@ -14,8 +14,8 @@ extension NSManagedObject {
   /// Returns an ordered to-many relationship as a mutable ordered set, like
   /// `mutableSetValue(forKey:)`.
   ///
-  /// Fires the relationship. Call it again after the object was turned into a fault. It's a
-  /// programmer error to pass a key that isn't an ordered to-many.
+  /// Fires the relationship. Call it again after the object was refreshed or turned into a fault.
+  /// It's a programmer error to pass a key that isn't an ordered to-many.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     let relationship = toMany(key, isOrdered: true)
     willAccess()
