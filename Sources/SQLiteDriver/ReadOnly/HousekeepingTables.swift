@@ -50,25 +50,6 @@ package enum HousekeepingTables {
     return nil
   }
 
-  /// Returns the compressed model in a store's `Z_MODELCACHE`; `nil` if there's none.
-  ///
-  /// **Cost:** two statements.
-  /// - Parameters:
-  ///   - connection: The connection to the store.
-  ///   - run: Runs each of the statements, such as in a log.
-  /// - Throws: The errors of `row(_:on:)`.
-  package static func modelArchive(
-    on connection: Connection,
-    running run: (String, () throws -> [[SQLiteValue]]) throws -> [[SQLiteValue]] = { try $1() }
-  ) throws -> [UInt8]? {
-    let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = '\(modelCache)'"
-    let content = "SELECT Z_CONTENT FROM \(modelCache)"
-    guard try !run(probe, { try connection.values(probe) }).isEmpty else { return nil }
-    let rows = try run(content) { try row(content, on: connection).map { [$0] } ?? [] }
-    guard case .blob(let bytes)? = rows.first?.first, !bytes.isEmpty else { return nil }
-    return bytes
-  }
-
   /// Returns the row of a housekeeping table, reading only its first row.
   ///
   /// - Parameter sql: A SELECT of columns of one table.
