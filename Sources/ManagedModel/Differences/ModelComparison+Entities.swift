@@ -136,28 +136,6 @@ extension ModelComparison {
     compare(former, property, of: entity)
   }
 
-  /// Adds the to-many relationships of the earlier model that several of the later one continue, as
-  /// when an entity leaves a hierarchy and declares a relationship that it inherited.
-  mutating func compareDividedRelationships() {
-    var first: [ObjectIdentifier: NSEntityDescription] = [:]
-    for entity in new.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
-      let formers = formerProperties[ObjectIdentifier(entity)] ?? [:]
-      for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
-        guard let former = formers[ObjectIdentifier(property)] as? NSRelationshipDescription,
-          former.isToMany, former.isStored
-        else { continue }
-        guard let other = first.updateValue(entity, forKey: ObjectIdentifier(former)) else {
-          continue
-        }
-        add(
-          .changed, .relationship, of: entity, property.name,
-          detail: "declared apart from that of \(other.name ?? "")", .custom,
-          "It can't be inferred which of the two relationships keeps an object of "
-            + "\(former.entity?.name ?? "").\(former.name).")
-      }
-    }
-  }
-
   /// Returns the property of the earlier model that an entity and all its descendants had before.
   private func declarer(
     before property: NSPropertyDescription, of entity: NSEntityDescription

@@ -79,7 +79,15 @@ extension ModelComparison {
     change(
       new, entity, "transformer", old.valueTransformerName, new.valueTransformerName, .none,
       "The new transformer reads stored bytes; set a hash modifier to migrate stores.")
-    compareExternalStorage(old, new, of: new, entity)
+    // If the type of an attribute changes as well, there's another obstacle already.
+    if old.hasExternalValues != new.hasExternalValues, old.attributeType == new.attributeType {
+      change(
+        new, entity, new.hasExternalValues ? "external storage on" : "external storage off",
+        new.hasExternalValues ? .lightweight : .custom,
+        new.hasExternalValues
+          ? "The values stay in their rows, each with a byte that states this."
+          : "Copy the externally stored values in code, in a migration between the two versions.")
+    }
     change(
       new, entity, "derivation", old.derivationText, new.derivationText, .none,
       new.isDerived
@@ -115,15 +123,6 @@ extension ModelComparison {
         change(
           attribute, entity, "element \(name) renamed from \(former.name)", .lightweight)
       }
-      if former.isOptional != element.isOptional {
-        change(
-          attribute, entity, "element \(name) \(element.isOptional ? "optional" : "required") now",
-          .lightweight)
-      }
-      change(
-        attribute, entity, "hash modifier of element \(name)", former.versionHashModifier,
-        element.versionHashModifier, .lightweight, "It causes stores to be migrated.")
-      compareExternalStorage(former, element, of: attribute, entity, " of element \(name)")
       compareType(former, element, of: attribute, entity, "type of element \(name)")
       compareElements(former, element, of: attribute, entity, "\(name).")
     }
@@ -131,22 +130,6 @@ extension ModelComparison {
     for element in old.elements where !kept.contains(ObjectIdentifier(element)) {
       change(attribute, entity, "element \(path + element.name) removed", .lightweight)
     }
-  }
-
-  /// Compares where the values of an attribute, or of an element of one, are stored.
-  private mutating func compareExternalStorage(
-    _ old: NSAttributeDescription, _ new: NSAttributeDescription,
-    of attribute: NSAttributeDescription, _ entity: NSEntityDescription, _ suffix: String = ""
-  ) {
-    // If the type changes as well, there's another obstacle already.
-    guard old.hasExternalValues != new.hasExternalValues, old.attributeType == new.attributeType
-    else { return }
-    change(
-      attribute, entity, "external storage \(new.hasExternalValues ? "on" : "off")\(suffix)",
-      new.hasExternalValues ? .lightweight : .custom,
-      new.hasExternalValues
-        ? "The values stay in their rows, each with a byte that states this."
-        : "Copy the externally stored values in code, in a migration between the two versions.")
   }
 
   /// Compares the types of an attribute, or of an element of one.

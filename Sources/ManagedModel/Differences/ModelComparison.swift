@@ -82,7 +82,6 @@ package struct ModelComparison {
         noteMovedProperties(to: entity)
       }
     }
-    compareDividedRelationships()
     for entity in old.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
     where laterEntities[ObjectIdentifier(entity)] == nil {
       add(

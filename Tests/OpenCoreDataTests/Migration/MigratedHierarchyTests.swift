@@ -144,43 +144,6 @@ struct MigratedHierarchyTests {
     #expect(try Data(contentsOf: store.url) == bytes)
   }
 
-  private static func relationship(
-    _ name: String, to entity: String, _ inverse: String, isToMany: Bool = false
-  ) -> String {
-    "<relationship name=\"\(name)\" optional=\"YES\" toMany=\"\(isToMany ? "YES" : "NO")\" "
-      + "destinationEntity=\"\(entity)\" inverseName=\"\(inverse)\" inverseEntity=\"\(entity)\"/>"
-  }
-
-  @Test("Two relationships can't continue one to-many relationship", arguments: [false, true])
-  func relationshipsAreNotDivided(leavesHierarchy: Bool) throws {
-    let owners = Self.relationship("owners", to: "Owner", "pet", isToMany: true)
-    let old = try Self.model(
-      Self.entity("Animal", owners) + Self.entity("Dog", below: "Animal")
-        + Self.entity("Owner", Self.relationship("pet", to: "Animal", "owners")))
-    let dogsOwners = Self.relationship("owners", to: "Owner", "dog", isToMany: true)
-    let new = try Self.model(
-      Self.entity("Animal", owners)
-        + (leavesHierarchy
-          ? Self.entity("Dog", dogsOwners) : Self.entity("Dog", below: "Animal"))
-        + Self.entity(
-          "Owner",
-          Self.relationship("pet", to: "Animal", "owners")
-            + (leavesHierarchy ? Self.relationship("dog", to: "Dog", "owners") : "")))
-    let obstacles = ModelComparison(from: old, to: new).differences.filter { $0.effect == .custom }
-    #expect(obstacles.map(\.path) == (leavesHierarchy ? ["Dog.owners"] : []))
-    #expect(
-      obstacles.map(\.reason)
-        == (leavesHierarchy
-          ? [
-            "It can't be inferred which of the two relationships keeps an object of Animal.owners."
-          ]
-          : []))
-    #expect(
-      obstacles.map(\.leastChange)
-        == (leavesHierarchy
-          ? ["Give the new owners another name and no renaming identifier."] : []))
-  }
-
   @Test("An entity moves up and down in its hierarchy, and gets a new root, with its values")
   func entitiesMoveInTheirHierarchy() throws {
     let (name, a, b) = (Self.attribute("name"), Self.attribute("a"), Self.attribute("b"))
