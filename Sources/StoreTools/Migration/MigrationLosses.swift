@@ -122,36 +122,21 @@ extension NSAttributeDescription {
       return NSPredicate(format: "%K != nil AND %K * 1.0 != %K", path, path, path)
     case (.integer32AttributeType, .floatAttributeType),
       (.integer64AttributeType, .floatAttributeType), (.doubleAttributeType, .floatAttributeType):
-      // The difference has the 24 leading bits, by Veltkamp's method. Smaller numbers are multiples
-      // of the least one.
-      let (split, least) = (NSNumber(value: 0x1p29 + 1), NSNumber(value: 0x1p149))
-      let isSplit = NSPredicate(
-        format: "%K != nil AND %K * %@ - (%K * %@ - %K) != %K",
-        path, path, split, path, split, path, path)
-      let isSmall = NSPredicate(
-        format: "%K != 0 AND %K > %@ AND %K < %@",
-        path, path, NSNumber(value: -0x1p-126), path, NSNumber(value: 0x1p-126))
-      let hasRest = NSPredicate(
-        format: "%K * %@ + %@ - %@ != %K * %@", path, least, NSNumber(value: 0x1.8p52),
-        NSNumber(value: 0x1.8p52), path, least)
-      return NSCompoundPredicate(orPredicateWithSubpredicates: [
-        NSCompoundPredicate(andPredicateWithSubpredicates: [
-          isSplit, NSCompoundPredicate(notPredicateWithSubpredicate: isSmall),
-        ]),
-        NSCompoundPredicate(andPredicateWithSubpredicates: [isSmall, hasRest]),
-      ])
+      // The difference has the 24 leading bits, by Veltkamp's method; small numbers have fewer.
+      return NSPredicate(
+        format: "%K != nil AND "
+          + "(%K * %@ - (%K * %@ - %K) != %K OR (%K != 0 AND %K > %@ AND %K < %@))",
+        path, path, 0x1p29 + 1, path, 0x1p29 + 1, path, path, path, path, -0x1p-126, path, 0x1p-126)
     case (.doubleAttributeType, .integer16AttributeType),
       (.doubleAttributeType, .integer32AttributeType),
       (.doubleAttributeType, .integer64AttributeType),
       (.floatAttributeType, .integer16AttributeType),
       (.floatAttributeType, .integer32AttributeType),
       (.floatAttributeType, .integer64AttributeType):
-      // The sum has no fraction, and from 2^52 on, numbers have none either.
-      let (large, small) = (NSNumber(value: 0x1p52), NSNumber(value: -0x1p52))
+      // The sum has no fraction, and greater numbers have none either.
       return NSPredicate(
-        format: "(%K > 0 AND %K < %@ AND %K + %@ - %@ != %K) "
-          + "OR (%K < 0 AND %K > %@ AND %K - %@ + %@ != %K)",
-        path, path, large, path, large, large, path, path, path, small, path, large, large, path)
+        format: "%K != nil AND %K + %@ - %@ != %K AND %K > %@ AND %K < %@",
+        path, path, 0x1.8p52, 0x1.8p52, path, path, -0x1p51, path, 0x1p51)
     default: return nil
     }
   }
