@@ -43,6 +43,7 @@ package struct ModelComparison {
         )
       }, uniquingKeysWith: { first, _ in first })
     compareEntities()
+    compareDividedRelationships()
     compareModels()
   }
 

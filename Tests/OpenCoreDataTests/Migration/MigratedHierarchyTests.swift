@@ -330,4 +330,74 @@ struct MigratedHierarchyTests {
     #expect(
       try store.values("SELECT COUNT(*) FROM ZPET WHERE Z1PETS IS NOT NULL") == [[.integer(1)]])
   }
+
+  /// The pairs of both relationships are in one column, or in one join table.
+  @Test(
+    "An entity that leaves a hierarchy can't take a part of a to-many relationship along",
+    arguments: [false, true])
+  func toManyRelationshipsAreNotDivided(isManyToMany: Bool) throws {
+    func owner(_ name: String, to entity: String) -> String {
+      Self.relationship(name, to: entity, inverse: "owners", isToMany: isManyToMany)
+    }
+    func owners(inverse: String) -> String {
+      Self.attribute("name")
+        + Self.relationship("owners", to: "Owner", inverse: inverse, isToMany: true)
+    }
+    let before = try Self.model(
+      Self.entity("Animal", owners(inverse: "pet")) + Self.entity("Dog", below: "Animal")
+        + Self.entity("Owner", owner("pet", to: "Animal")))
+    func after(_ animal: String, _ dog: String, _ owner: String) throws -> NSManagedObjectModel {
+      try Self.model(
+        Self.entity("Animal", animal) + Self.entity("Dog", dog) + Self.entity("Owner", owner))
+    }
+    let pets = owner("pet", to: "Animal") + owner("dog", to: "Dog")
+    let divided = try after(owners(inverse: "pet"), owners(inverse: "dog"), pets)
+    let obstacles = InferredMapping(from: before, to: divided).obstacles
+    #expect(obstacles.map(\.path) == ["Dog.owners"])
+    #expect(
+      obstacles.map(\.reason) == [
+        "An inferred mapping can't divide the objects of Animal.owners between Dog.owners and "
+          + "Animal.owners."
+      ])
+    #expect(
+      obstacles.map(\.leastChange) == [
+        "Give the new owners another name and no renaming identifier."
+      ])
+    let store = try Self.store(before, [("Animal", ["name": "a"]), ("Dog", ["name": "d"])])
+    let bytes = try Data(contentsOf: store.url)
+    let error = try #require(thrownError { try store.migrate(to: divided) })
+    #expect(error.code == NSMigrationMissingMappingModelError)
+    #expect(error.localizedDescription.contains("between Dog.owners and Animal.owners"))
+    #expect(try Data(contentsOf: store.url) == bytes)
+    // Another name makes it a new relationship.
+    let renamed = try after(
+      owners(inverse: "pet"),
+      Self.attribute("name")
+        + Self.relationship("people", to: "Owner", inverse: "dog", isToMany: true),
+      owner("pet", to: "Animal")
+        + Self.relationship("dog", to: "Dog", inverse: "people", isToMany: isManyToMany))
+    #expect(InferredMapping(from: before, to: renamed).obstacles == [])
+  }
+
+  @Test("An entity that leaves a hierarchy can't take pairs along that the inverse keeps")
+  func inversesAreNotDivided() throws {
+    let owners = Self.relationship("owners", to: "Owner", inverse: "pet", isToMany: true)
+    let pet = Self.relationship("pet", to: "Animal", inverse: "owners", isToMany: false)
+    let before = try Self.model(
+      Self.entity("Animal", owners) + Self.entity("Dog", below: "Animal")
+        + Self.entity("Owner", pet))
+    let after = try Self.model(
+      Self.entity("Animal", Self.attribute("name"))
+        + Self.entity("Dog", Self.relationship("owners", to: "Owner", inverse: "dog", isToMany: true))
+        + Self.entity(
+          "Owner",
+          Self.relationship("pet", to: "Animal", isToMany: false)
+            + Self.relationship("dog", to: "Dog", inverse: "owners", isToMany: false)))
+    let obstacles = InferredMapping(from: before, to: after).obstacles
+    #expect(
+      obstacles.map(\.reason) == [
+        "An inferred mapping can't divide the objects of Animal.owners between Dog.owners and "
+          + "Owner.pet."
+      ])
+  }
 }

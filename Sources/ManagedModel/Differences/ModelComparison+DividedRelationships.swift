@@ -1,0 +1,61 @@
+extension ModelComparison {
+  /// Adds each to-many relationship whose objects would be divided between several relationships.
+  ///
+  /// This is the case if an entity leaves a hierarchy and declares an inherited relationship again,
+  /// while the inherited one or its inverse stays. The pairs of both are in the same column or join
+  /// table.
+  mutating func compareDividedRelationships() {
+    let heirs = laterRelationships
+    for entity in old.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+      for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+        guard let former = property as? NSRelationshipDescription, former.isToMany,
+          former.isStored
+        else { continue }
+        let later = heirs[ObjectIdentifier(former)] ?? []
+        let inverses =
+          former.inverseRelationship.flatMap { heirs[ObjectIdentifier($0)] } ?? []
+        let parts = later.filter { hasLeft(former, for: $0) }
+        let successor = laterEntities[ObjectIdentifier(entity)]
+        guard let part = parts.first(where: { $0.entity !== successor }) ?? parts.first,
+          let other = (later + inverses).first(where: {
+            $0 !== part && $0 !== part.inverseRelationship
+          })
+        else { continue }
+        add(
+          .changed, .relationship, of: part.entity, part.name,
+          detail: "continues \(former)", .custom,
+          "An inferred mapping can't divide the objects of \(former) between \(part) and \(other).")
+      }
+    }
+  }
+
+  /// The stored relationships of the later model, by the one of the earlier model that each
+  /// continues.
+  private var laterRelationships: [ObjectIdentifier: [NSRelationshipDescription]] {
+    var later: [ObjectIdentifier: [NSRelationshipDescription]] = [:]
+    for entity in new.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+      let formers = formerProperties[ObjectIdentifier(entity)] ?? [:]
+      for relationship in entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
+      where relationship.isStored {
+        guard let former = formers[ObjectIdentifier(relationship)] else { continue }
+        let known = later[ObjectIdentifier(former)] ?? []
+        guard !known.contains(where: { $0 === relationship }) else { continue }
+        later[ObjectIdentifier(former)] = known + [relationship]
+      }
+    }
+    return later
+  }
+
+  /// Returns whether objects that have a relationship stay, but don't have the later one.
+  private func hasLeft(
+    _ former: NSRelationshipDescription, for later: NSRelationshipDescription
+  ) -> Bool {
+    guard let owner = former.entity, let heir = later.entity else { return false }
+    return old.entities.contains { entity in
+      guard !entity.isAbstract, entity.isKind(of: owner),
+        let kept = laterEntities[ObjectIdentifier(entity)]
+      else { return false }
+      return !kept.isKind(of: heir)
+    }
+  }
+}
