@@ -19,10 +19,8 @@ extension ModelComparison {
         detail: new.isTransient ? "transient now" : "stored now", .lightweight,
         new.isTransient ? "Its values aren't carried over." : nil)
     }
-    compareOptionality(old, new, entity)
-    change(
-      new, entity, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,
-      "It causes stores to be migrated.")
+    compareOptionality(old, new, of: new, entity)
+    compareModifiers(old, new, of: new, entity, "hash modifier")
     let count = differences.count
     defer { if !old.isStored { relaxDifferences(from: count) } }
     switch (old, new) {
@@ -54,11 +52,17 @@ extension ModelComparison {
       property, entity, "\(what) from \(before ?? "none") to \(after ?? "none")", effect, reason)
   }
 
+  /// Compares whether a property, or an element of a composite attribute, is optional.
+  ///
+  /// - Parameter subject: The element with a space at the end; empty for a property.
   private mutating func compareOptionality(
-    _ old: NSPropertyDescription, _ new: NSPropertyDescription, _ entity: NSEntityDescription
+    _ old: NSPropertyDescription, _ new: NSPropertyDescription,
+    of property: NSPropertyDescription, _ entity: NSEntityDescription, _ subject: String = ""
   ) {
     guard old.isOptional != new.isOptional else { return }
-    guard !new.isOptional else { return change(new, entity, "optional now", .lightweight) }
+    guard !new.isOptional else {
+      return change(property, entity, "\(subject)optional now", .lightweight)
+    }
     let attribute = new as? NSAttributeDescription
     let reason =
       attribute?.isDerived == true
@@ -66,7 +70,17 @@ extension ModelComparison {
       : attribute?.typedDefaultValue != nil
         ? "Rows without a value get the default value."
         : "Migration fails if rows have no value: give it a default value, or map it."
-    change(new, entity, "required now", .lightweight, reason)
+    change(property, entity, "\(subject)required now", .lightweight, reason)
+  }
+
+  /// Compares the hash modifiers of a property, or of an element of a composite attribute.
+  private mutating func compareModifiers(
+    _ old: NSPropertyDescription, _ new: NSPropertyDescription,
+    of property: NSPropertyDescription, _ entity: NSEntityDescription, _ what: String
+  ) {
+    change(
+      property, entity, what, old.versionHashModifier, new.versionHashModifier, .lightweight,
+      "It causes stores to be migrated.")
   }
 
   private mutating func compare(
@@ -79,15 +93,7 @@ extension ModelComparison {
     change(
       new, entity, "transformer", old.valueTransformerName, new.valueTransformerName, .none,
       "The new transformer reads stored bytes; set a hash modifier to migrate stores.")
-    // If the type of an attribute changes as well, there's another obstacle already.
-    if old.hasExternalValues != new.hasExternalValues, old.attributeType == new.attributeType {
-      change(
-        new, entity, new.hasExternalValues ? "external storage on" : "external storage off",
-        new.hasExternalValues ? .lightweight : .custom,
-        new.hasExternalValues
-          ? "The values stay in their rows, each with a byte that states this."
-          : "Copy the externally stored values in code, in a migration between the two versions.")
-    }
+    compareExternalStorage(old, new, of: new, entity, "external storage")
     change(
       new, entity, "derivation", old.derivationText, new.derivationText, .none,
       new.isDerived
@@ -123,7 +129,12 @@ extension ModelComparison {
         change(
           attribute, entity, "element \(name) renamed from \(former.name)", .lightweight)
       }
+      compareOptionality(former, element, of: attribute, entity, "element \(name) ")
+      compareModifiers(
+        former, element, of: attribute, entity, "hash modifier of element \(name)")
       compareType(former, element, of: attribute, entity, "type of element \(name)")
+      compareExternalStorage(
+        former, element, of: attribute, entity, "external storage of element \(name)")
       compareElements(former, element, of: attribute, entity, "\(name).")
     }
     let kept = Set(pairs.map { ObjectIdentifier($0.old) })
@@ -144,6 +155,22 @@ extension ModelComparison {
       isConverted
         ? "Numbers are converted; migration fails if one is too large."
         : "An inferred mapping doesn't convert values.")
+  }
+
+  /// Compares the external storage of an attribute, or of an element of one.
+  private mutating func compareExternalStorage(
+    _ old: NSAttributeDescription, _ new: NSAttributeDescription,
+    of attribute: NSAttributeDescription, _ entity: NSEntityDescription, _ what: String
+  ) {
+    // If the type of an attribute changes as well, there's another obstacle already.
+    guard old.hasExternalValues != new.hasExternalValues, old.attributeType == new.attributeType
+    else { return }
+    change(
+      attribute, entity, new.hasExternalValues ? "\(what) on" : "\(what) off",
+      new.hasExternalValues ? .lightweight : .custom,
+      new.hasExternalValues
+        ? "The values stay in their rows, each with a byte that states this."
+        : "Copy the externally stored values in code, in a migration between the two versions.")
   }
 
   private mutating func compare(

@@ -288,6 +288,9 @@ extension ModelDifference {
         "Leave the type of \(property), and add an attribute of the new type with another name, "
         + "which your code fills."
     }
+    if detail.hasPrefix("external storage of element") {
+      return "Leave external storage of the element on."
+    }
     if detail.hasPrefix("external storage") {
       return "Leave external storage of \(property) on."
     }

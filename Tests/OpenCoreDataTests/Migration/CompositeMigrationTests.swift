@@ -87,7 +87,7 @@ struct CompositeMigrationTests {
     #expect(error.code == NSMigrationError)
     let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? NSError)
     #expect(cause.userInfo["property"] as? String == "spot.x")
-    #expect(try store.values("SELECT count(*) FROM ZITEM") == [[.integer(1)]])
+    #expect(try store.values("SELECT ZSPOT_X FROM ZITEM") == [[.integer(100_000)]])
   }
 
   @Test("The type of a nested element that can't be converted is refused")
@@ -103,5 +103,31 @@ struct CompositeMigrationTests {
       obstacles.map(\.leastChange) == [
         "Leave the element as it was, and add one with another name."
       ])
+  }
+
+  @Test("External storage, optionality, and the hash modifier of an element are compared")
+  func elementsAreComparedLikeAttributes() {
+    func model(
+      isExternal: Bool = false, isOptional: Bool = true, modifier: String? = nil
+    ) -> NSManagedObjectModel {
+      let photo = Self.element("photo", .binaryDataAttributeType)
+      photo.allowsExternalBinaryDataStorage = isExternal
+      photo.isOptional = isOptional
+      photo.versionHashModifier = modifier
+      return Self.model([Self.composite("inner", [photo])])
+    }
+    let off = InferredMapping(from: model(isExternal: true), to: model()).obstacles
+    #expect(off.map(\.path) == ["Item.spot"])
+    #expect(off.map(\.detail) == ["external storage of element inner.photo off"])
+    #expect(off.map(\.leastChange) == ["Leave external storage of the element on."])
+    for (version, detail) in [
+      (model(isExternal: true), "external storage of element inner.photo on"),
+      (model(isOptional: false), "element inner.photo required now"),
+      (model(modifier: "2"), "hash modifier of element inner.photo from none to 2"),
+    ] {
+      let comparison = ModelComparison(from: model(), to: version)
+      #expect(comparison.differences.map(\.detail) == [detail])
+      #expect(comparison.effect == .lightweight)
+    }
   }
 }
