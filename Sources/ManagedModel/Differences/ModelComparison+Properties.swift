@@ -19,7 +19,7 @@ extension ModelComparison {
         detail: new.isTransient ? "transient now" : "stored now", .lightweight,
         new.isTransient ? "Its values aren't carried over." : nil)
     }
-    compareOptionality(old, new, of: new, entity)
+    compareOptionality(old, new, entity)
     compareModifiers(old, new, of: new, entity, "hash modifier")
     let count = differences.count
     defer { if !old.isStored { relaxDifferences(from: count) } }
@@ -52,17 +52,11 @@ extension ModelComparison {
       property, entity, "\(what) from \(before ?? "none") to \(after ?? "none")", effect, reason)
   }
 
-  /// Compares whether a property, or an element of a composite attribute, is optional.
-  ///
-  /// - Parameter subject: The element with a space at the end; empty for a property.
   private mutating func compareOptionality(
-    _ old: NSPropertyDescription, _ new: NSPropertyDescription,
-    of property: NSPropertyDescription, _ entity: NSEntityDescription, _ subject: String = ""
+    _ old: NSPropertyDescription, _ new: NSPropertyDescription, _ entity: NSEntityDescription
   ) {
     guard old.isOptional != new.isOptional else { return }
-    guard !new.isOptional else {
-      return change(property, entity, "\(subject)optional now", .lightweight)
-    }
+    guard !new.isOptional else { return change(new, entity, "optional now", .lightweight) }
     let attribute = new as? NSAttributeDescription
     let reason =
       attribute?.isDerived == true
@@ -70,7 +64,7 @@ extension ModelComparison {
       : attribute?.typedDefaultValue != nil
         ? "Rows without a value get the default value."
         : "Migration fails if rows have no value: give it a default value, or map it."
-    change(property, entity, "\(subject)required now", .lightweight, reason)
+    change(new, entity, "required now", .lightweight, reason)
   }
 
   /// Compares the hash modifiers of a property, or of an element of a composite attribute.
@@ -129,7 +123,12 @@ extension ModelComparison {
         change(
           attribute, entity, "element \(name) renamed from \(former.name)", .lightweight)
       }
-      compareOptionality(former, element, of: attribute, entity, "element \(name) ")
+      if former.isOptional != element.isOptional {
+        // Its column is optional, as the attribute can be nil.
+        change(
+          attribute, entity, "element \(name) \(element.isOptional ? "optional" : "required") now",
+          .lightweight, element.isOptional ? nil : "It is checked when an object is saved.")
+      }
       compareModifiers(
         former, element, of: attribute, entity, "hash modifier of element \(name)")
       compareType(former, element, of: attribute, entity, "type of element \(name)")

@@ -388,7 +388,8 @@ struct MigratedHierarchyTests {
         + Self.entity("Owner", pet))
     let after = try Self.model(
       Self.entity("Animal", Self.attribute("name"))
-        + Self.entity("Dog", Self.relationship("owners", to: "Owner", inverse: "dog", isToMany: true))
+        + Self.entity(
+          "Dog", Self.relationship("owners", to: "Owner", inverse: "dog", isToMany: true))
         + Self.entity(
           "Owner",
           Self.relationship("pet", to: "Animal", isToMany: false)
