@@ -27,6 +27,28 @@ package struct InferredMapping {
         .filter { !kept.contains(ObjectIdentifier($0)) }
         .map { Property(source: $0, destination: nil) }
     }
+
+    /// Returns the value of a composite attribute for that of its source.
+    ///
+    /// Added elements get their default values. A value that isn't a dictionary is returned as it
+    /// is.
+    /// - Parameters:
+    ///   - value: A dictionary by element name, or `nil`.
+    ///   - elements: The mappings of the elements; none for a value to be returned as it is.
+    package static func carried(_ value: Any?, by elements: [Property]) -> Any? {
+      guard !elements.isEmpty, value == nil || value is [String: Any] else { return value }
+      let former = value as? [String: Any] ?? [:]
+      var result: [String: Any] = [:]
+      for element in elements {
+        guard let later = element.destination as? NSAttributeDescription else { continue }
+        guard let source = element.source else {
+          result[later.name] = later.typedDefaultValue
+          continue
+        }
+        result[later.name] = carried(former[source.name], by: element.elements)
+      }
+      return result.isEmpty ? nil : result
+    }
   }
 
   /// The mapping of an entity.

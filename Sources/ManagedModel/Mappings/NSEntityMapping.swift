@@ -73,7 +73,12 @@ open class NSPropertyMapping: NSObject {
   /// (`$source`), `NSMigrationDestinationObjectKey` (`$destination`), `NSMigrationEntityMappingKey`
   /// (`$entityMapping`), `NSMigrationPropertyMappingKey` (`$propertyMapping`), and
   /// `NSMigrationEntityPolicyKey` (`$entityPolicy`).
-  open var valueExpression: NSExpression?
+  open var valueExpression: NSExpression? { didSet { elements = [] } }
+  /// How the elements of a composite attribute get their values from those of the expression's
+  /// value; empty if the mapping isn't inferred.
+  ///
+  /// Setting the expression removes them.
+  package final var elements: [InferredMapping.Property] = []
   /// Information for the migration policy.
   open var userInfo: [AnyHashable: Any]?
 

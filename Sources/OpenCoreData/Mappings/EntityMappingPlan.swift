@@ -113,10 +113,10 @@ struct EntityMappingPlan {
       switch step.value {
       case .slot(let from, let to): object.set(source.rawValue(from), at: to.index)
       case .expression(let expression):
-        let value = try manager.value(
-          of: expression, for: mapping, step.mapping, source, object, policy
-        ).boxed
-        try check(value, for: step, object)
+        let found = try manager.value(
+          of: expression, for: mapping, step.mapping, source, object, policy)
+        let value = InferredMapping.Property.carried(found.boxed, by: step.mapping.elements)
+        try check(value, for: step.name, at: step.position, object)
         object.write(value, to: step.position)
       }
     }
@@ -205,27 +205,8 @@ struct EntityMappingPlan {
       "takes destination instances of \(relationship.destinationEntity?.name ?? ""), not \(other)")
   }
 
-  private func check(_ value: Any?, for step: AttributeStep, _ object: NSManagedObject) throws {
-    switch step.position {
-    case .slot(let index):
-      let slot = object.layout.slots[index]
-      guard object.layout.transformer(slot) == nil else { return }
-      guard slot.kind.canRepresent(value) else {
-        throw failure(
-          step.name, "has a type that can't represent \(value ?? "nil"). Keep the wider type")
-      }
-      guard RowValue(value, kind: slot.kind) == nil else { return }
-    case .composite(let index):
-      guard (try? object.layout.spread(value, over: index)) == nil else { return }
-    case .toMany, .transient: return
-    }
-    throw failure(
-      step.name,
-      "can't be set to a \(value.map { "\(type(of: $0))" } ?? "nil"): convert the value in the mapping's "
-        + "expression or in a policy")
-  }
-
-  private func failure(_ property: String, _ reason: String) -> NSError {
+  /// Returns the error for a property that doesn't take a value.
+  func failure(_ property: String, _ reason: String) -> NSError {
     let entity = destination?.name ?? ""
     return NSError.coreData(
       NSMigrationError,

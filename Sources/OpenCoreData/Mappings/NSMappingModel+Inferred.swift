@@ -97,7 +97,9 @@ extension InferredMapping.Entity {
     guard destination != nil else { return mapping }
     mapping.attributeMappings = properties.compactMap { property in
       guard let attribute = property.destination as? NSAttributeDescription else { return nil }
-      return NSPropertyMapping(attribute.name, property.value(of: attribute))
+      let mapping = NSPropertyMapping(attribute.name, property.value(of: attribute))
+      mapping.elements = property.storedSource == nil ? [] : property.elements
+      return mapping
     }
     mapping.relationshipMappings = properties.compactMap { property in
       guard let relationship = property.destination as? NSRelationshipDescription else {

@@ -120,14 +120,91 @@ struct CompositeMigrationTests {
     #expect(off.map(\.path) == ["Item.spot"])
     #expect(off.map(\.detail) == ["external storage of element inner.photo off"])
     #expect(off.map(\.leastChange) == ["Leave external storage of the element on."])
-    for (version, detail) in [
-      (model(isExternal: true), "external storage of element inner.photo on"),
-      (model(isOptional: false), "element inner.photo required now"),
-      (model(modifier: "2"), "hash modifier of element inner.photo from none to 2"),
+    for (version, detail, reason) in [
+      (
+        model(isExternal: true), "external storage of element inner.photo on",
+        "The values stay in their rows, each with a byte that states this."
+      ),
+      (
+        model(isOptional: false), "element inner.photo required now",
+        "It is checked when an object is saved."
+      ),
+      (
+        model(modifier: "2"), "hash modifier of element inner.photo from none to 2",
+        "It causes stores to be migrated."
+      ),
     ] {
       let comparison = ModelComparison(from: model(), to: version)
       #expect(comparison.differences.map(\.detail) == [detail])
+      #expect(comparison.differences.map(\.reason) == [reason])
       #expect(comparison.effect == .lightweight)
     }
+  }
+
+  /// Migrates an item by copy, from `x` 100,000 and `inner.y` "why", with an inferred mapping
+  /// model.
+  ///
+  /// - Returns: The elements of the copy.
+  private static func copy(
+    to next: NSManagedObjectModel, _ type: NSPersistentStore.StoreType
+  ) throws -> [String: Any] {
+    let folder = try ProcessFolder.makeFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (url, new) = (folder.appendingPathComponent("Old"), folder.appendingPathComponent("New"))
+    func withStore<T>(
+      _ model: NSManagedObjectModel, _ url: URL, _ body: (NSManagedObjectContext) throws -> T
+    ) throws -> T {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+      let store = try coordinator.addPersistentStore(type: type, at: url)
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      let result = try context.performAndWait { try body(context) }
+      try coordinator.remove(store)
+      return result
+    }
+    try withStore(former(), url) { context in
+      let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+      item.setValue(["x": 100_000, "inner": ["y": "why"]] as [String: Any], forKey: "spot")
+      try context.save()
+    }
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: former(), destinationModel: next)
+    let manager = NSMigrationManager(sourceModel: former(), destinationModel: next)
+    try manager.migrateStore(from: url, type: type, mapping: mapping, to: new, type: type)
+    return try withStore(next, new) { context in
+      let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
+      return try #require(items.first?.value(forKey: "spot") as? [String: Any])
+    }
+  }
+
+  @Test(
+    "A migration by copy renames, removes, and adds elements as one in place does",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml])
+  func copiedElementsAreRenamed(type: NSPersistentStore.StoreType) throws {
+    let added = LightweightMigrationTests.attribute("x", .integer32AttributeType, default: 7)
+    let renamed = try Self.copy(
+      to: Self.model([
+        Self.element("y", .doubleAttributeType, renaming: "x"), added,
+        Self.composite(
+          "core", [Self.element("text", .stringAttributeType, renaming: "y")], renaming: "inner"),
+      ]), type)
+    #expect(renamed["y"] as? Double == 100_000)
+    #expect(renamed["x"] as? Int == 7)
+    #expect((renamed["core"] as? [String: Any])?["text"] as? String == "why")
+    let removed = try Self.copy(
+      to: Self.model([Self.element("x", .integer32AttributeType)]), type)
+    #expect(removed["x"] as? Int == 100_000)
+    #expect(Set(removed.keys) == ["x"])
+  }
+
+  @Test("An edited expression of a composite attribute is used as it is")
+  func editedExpressionsHaveLaterNames() throws {
+    let next = Self.model([Self.element("left", .integer32AttributeType, renaming: "x")])
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Self.former(), destinationModel: next)
+    let spot = try #require(mapping.entityMappings?.first?.attributeMappings?.first)
+    #expect(spot.elements.map(\.destination?.name) == ["left", nil])
+    spot.valueExpression = spot.valueExpression
+    #expect(spot.elements.isEmpty)
   }
 }

@@ -1,0 +1,43 @@
+import ManagedModel
+
+// The values that attributes of destination instances take.
+
+extension EntityMappingPlan {
+  /// Checks that an attribute, and each element of a composite attribute, takes a value.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - name: The name of the attribute.
+  ///   - position: The position of the attribute.
+  ///   - object: The destination instance.
+  /// - Throws: 134110 for a value that isn't of the attribute's type, or that it can't represent.
+  func check(
+    _ value: Any?, for name: String, at position: PropertyPosition, _ object: NSManagedObject
+  ) throws {
+    switch position {
+    case .slot(let index): try check(value, for: object.layout.slots[index], object)
+    case .composite(let index):
+      guard let leaves = try? object.layout.spread(value, over: index) else {
+        throw mismatch(name, value)
+      }
+      for leaf in leaves { try check(leaf.value, for: leaf.slot, object) }
+    case .toMany, .transient: return
+    }
+  }
+
+  private func check(_ value: Any?, for slot: RowSlot, _ object: NSManagedObject) throws {
+    guard object.layout.transformer(slot) == nil else { return }
+    guard slot.kind.canRepresent(value) else {
+      throw failure(
+        slot.name, "has a type that can't represent \(value ?? "nil"). Keep the wider type")
+    }
+    guard RowValue(value, kind: slot.kind) != nil else { throw mismatch(slot.name, value) }
+  }
+
+  private func mismatch(_ property: String, _ value: Any?) -> NSError {
+    failure(
+      property,
+      "can't be set to a \(value.map { "\(type(of: $0))" } ?? "nil"): convert the value in the mapping's "
+        + "expression or in a policy")
+  }
+}
