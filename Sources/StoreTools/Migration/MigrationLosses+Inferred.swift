@@ -79,19 +79,19 @@ extension MigrationLosses {
     let former = relationship.former
     let destinations = (former.destinationEntity?.family ?? []).filter { !$0.isAbstract }
     let lost = destinations.filter { !isKept(relationship, to: $0, in: mapping) }
-    if former.isOrdered, relationship.later?.isOrdered != true, lost.count < destinations.count {
-      counts[Key(former, of: entity, .order), default: 0] += try count(entity, former.hasSeveral)
+    if former.isOrdered, relationship.later?.isOrdered != true {
+      let remaining = destinations.filter { destination in
+        !lost.contains(destination)
+          && mapping.entities.contains { $0.source === destination && $0.destination != nil }
+      }
+      if !remaining.isEmpty {
+        counts[Key(former, of: entity, .order), default: 0] += try count(
+          entity, former.refers(to: remaining, of: destinations, moreThan: 1))
+      }
     }
-    guard let isPresent = former.isPresent, !lost.isEmpty else { return }
-    let names = lost.compactMap(\.name)
-    let condition =
-      lost.count == destinations.count
-      ? isPresent
-      : former.isToMany
-        ? NSPredicate(
-          format: "SUBQUERY(%K, $other, $other.entity.name IN %@).@count > 0", former.name, names)
-        : NSPredicate(format: "%K.entity.name IN %@", former.name, names)
-    counts[Key(former, of: entity), default: 0] += try count(entity, condition)
+    guard former.isPresent != nil, !lost.isEmpty else { return }
+    counts[Key(former, of: entity), default: 0] += try count(
+      entity, former.refers(to: lost, of: destinations, moreThan: 0))
   }
 
   /// Returns whether the pairs of a relationship with the objects of one entity are kept, or lost
@@ -111,6 +111,28 @@ extension MigrationLosses {
       let owner = back.destinationEntity
     else { return false }
     return relationship.entity.isKind(of: owner)
+  }
+}
+
+extension NSRelationshipDescription {
+  /// Returns the condition for an object to have more than a number of destinations of some
+  /// entities.
+  ///
+  /// - Parameter all: All entities that destinations can have.
+  fileprivate func refers(
+    to entities: [NSEntityDescription], of all: [NSEntityDescription], moreThan number: Int
+  ) -> NSPredicate {
+    let names = entities.compactMap(\.name)
+    let isAny = entities.count == all.count
+    guard isToMany else {
+      return isAny
+        ? NSPredicate(format: "%K != nil", name)
+        : NSPredicate(format: "%K.entity.name IN %@", name, names)
+    }
+    return isAny
+      ? NSPredicate(format: "%K.@count > %@", name, number)
+      : NSPredicate(
+        format: "SUBQUERY(%K, $other, $other.entity.name IN %@).@count > %@", name, names, number)
   }
 }
 

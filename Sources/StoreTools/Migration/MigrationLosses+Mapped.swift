@@ -50,8 +50,9 @@ extension MigrationLosses {
       let rounded = later.compactMap { later in
         later.flatMap { attribute.isRounded(as: $0.attributeType, attribute.name) }
       }
-      guard let condition = rounded.first, rounded.count == later.count else { return }
-      return try add(.precision, condition)
+      guard !rounded.isEmpty, rounded.count == later.count else { return }
+      return try add(
+        .precision, NSCompoundPredicate(andPredicateWithSubpredicates: rounded))
     }
     guard let relationship = property as? NSRelationshipDescription, relationship.isToMany else {
       return

@@ -122,21 +122,25 @@ extension NSAttributeDescription {
       return NSPredicate(format: "%K != nil AND %K * 1.0 != %K", path, path, path)
     case (.integer32AttributeType, .floatAttributeType),
       (.integer64AttributeType, .floatAttributeType), (.doubleAttributeType, .floatAttributeType):
-      // The difference has the 24 leading bits, by Veltkamp's method; small numbers have fewer.
+      // The difference has the 24 leading bits, by Veltkamp's method. The sum of a number below the
+      // least normal one has its multiple of the least number.
       return NSPredicate(
-        format: "%K != nil AND "
-          + "(%K * %@ - (%K * %@ - %K) != %K OR (%K != 0 AND %K > %@ AND %K < %@))",
-        path, path, 0x1p29 + 1, path, 0x1p29 + 1, path, path, path, path, -0x1p-126, path, 0x1p-126)
+        format: "%K != nil AND (%K * %@ - (%K * %@ - %K) != %K "
+          + "OR (%K > %@ AND %K < %@ AND %K + %@ - %@ != %K))",
+        path, path, 0x1p29 + 1, path, 0x1p29 + 1, path, path,
+        path, -0x1p-126, path, 0x1p-126, path, 0x1.8p-97, 0x1.8p-97, path)
     case (.doubleAttributeType, .integer16AttributeType),
       (.doubleAttributeType, .integer32AttributeType),
       (.doubleAttributeType, .integer64AttributeType),
       (.floatAttributeType, .integer16AttributeType),
       (.floatAttributeType, .integer32AttributeType),
       (.floatAttributeType, .integer64AttributeType):
-      // The sum has no fraction, and greater numbers have none either.
+      // The sum has no fraction, like greater numbers.
       return NSPredicate(
-        format: "%K != nil AND %K + %@ - %@ != %K AND %K > %@ AND %K < %@",
-        path, path, 0x1.8p52, 0x1.8p52, path, path, -0x1p51, path, 0x1p51)
+        format: "%K != nil AND ((%K >= 0 AND %K < %@ AND %K + %@ - %@ != %K) "
+          + "OR (%K < 0 AND %K > %@ AND %K - %@ + %@ != %K))",
+        path, path, path, 0x1p52, path, 0x1p52, 0x1p52, path,
+        path, path, -0x1p52, path, 0x1p52, 0x1p52, path)
     default: return nil
     }
   }

@@ -143,12 +143,84 @@ struct MigrationLossTests {
       ])
   }
 
-  @Test("The order of a relationship that's no longer ordered is lost")
-  func orderIsLost() throws {
-    let version = Self.model { owner, _, _ in
-      owner.relationshipsByName["friends"]?.isOrdered = false
+  /// Conversions of numbers, of which those with a comment are exact.
+  private static let conversions:
+    [(from: NSAttributeType, to: NSAttributeType, numbers: [any Sendable], rounded: Int)] = [
+      (
+        .doubleAttributeType, .integer64AttributeType,
+        [
+          0x1p51 + 0.5, -0x1p51 - 0.5, 0x1p52 - 0.5, 0.25, -0x1p-1074,
+          // Whole numbers.
+          0x1p51 + 1, -0x1p52, 0x1p53 - 1, -0.0, -7.0,
+        ], 5
+      ),
+      (
+        .floatAttributeType, .integer32AttributeType, [-0.5, 0x1p22 + 0.5, 0x1p23] as [Float], 2
+      ),
+      (
+        .doubleAttributeType, .floatAttributeType,
+        [
+          0x1.000001p-130, 0x1p-150, -0x1p-1074, 0x1.000001p0, -0x1.0000001p-126,
+          // Numbers that a Float is.
+          0x1p-130, -0x1.8p-148, 0x1p-149, 0x1.fffffep127, 0.0,
+        ], 5
+      ),
+      (
+        .integer32AttributeType, .floatAttributeType,
+        [16_777_217, -16_777_219, .max, 16_777_216, .min, 0] as [Int32], 3
+      ),
+      (
+        .integer64AttributeType, .floatAttributeType,
+        [1 << 53 + 1, -16_777_217, .max, 1 << 53, .min, -16_777_218] as [Int64], 3
+      ),
+    ]
+
+  @Test("Each number that isn't the same in the new type is counted, also in a document")
+  func conversionsAreExamined() throws {
+    for (from, to, numbers, rounded) in Self.conversions {
+      for type in [NSPersistentStore.StoreType.sqlite, .xml] {
+        func version(_ type: NSAttributeType) -> NSManagedObjectModel {
+          Fixture.model { $0.properties = [Fixture.attribute("number", type)] }
+        }
+        let folder = try TemporaryFolder()
+        let url = folder.file("Numbers")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: version(from))
+        let store = try coordinator.addPersistentStore(type: type, at: url)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+          for number in numbers {
+            NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+              .setValue(number, forKey: "number")
+          }
+          NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+          try context.save()
+        }
+        try coordinator.remove(store)
+        let step = ProgressiveMigration.Step(
+          from: ModelVersion(name: "1", model: version(from)),
+          to: ModelVersion(name: "2", model: version(to)), mappingModels: [])
+        let losses = try MigrationLosses.of(step, in: url, type)
+        let expected = MigrationLoss(
+          entity: "Mood", property: "number", values: rounded, aspect: .precision)
+        #expect(losses == [expected], "\(from) to \(to) in \(type)")
+      }
     }
-    #expect(try Self.losses(version) == ["the order of 1 value of Owner.friends"])
+  }
+
+  @Test("The order of a relationship that's no longer ordered is lost, if several objects remain")
+  func orderIsLost() throws {
+    func unordered(_ dogsLeave: Bool) -> NSManagedObjectModel {
+      Self.model { owner, animal, dog in
+        owner.relationshipsByName["friends"]?.isOrdered = false
+        if dogsLeave { (animal.subentities, dog.properties) = ([], [Fixture.attribute("name")]) }
+      }
+    }
+    func orders(_ version: NSManagedObjectModel) throws -> [String] {
+      try Self.losses(version).filter { $0.hasPrefix("the order of ") }
+    }
+    #expect(try orders(unordered(false)) == ["the order of 1 value of Owner.friends"])
+    #expect(try orders(unordered(true)) == ["the order of 1 value of Owner.friends"])
   }
 
   @Test("A relationship whose inverse stays isn't lost")
@@ -183,43 +255,78 @@ struct MigrationLossTests {
 
   @Test("A mapping model loses fractions, and objects for which an inverse has no place")
   func mappedValuesAreLost() throws {
-    let (source, later) = (
-      Self.model(),
-      Self.model { _, animal, _ in
-        animal.attributesByName["weight"]?.attributeType = .integer16AttributeType
-        animal.relationshipsByName["people"]?.maxCount = 1
-      }
-    )
-    func mapping(_ name: String, _ expression: String) -> NSPropertyMapping {
-      let mapping = NSPropertyMapping()
-      (mapping.name, mapping.valueExpression) = (name, NSExpression(format: expression))
-      return mapping
+    let later = Self.model { _, animal, _ in
+      animal.attributesByName["weight"]?.attributeType = .integer16AttributeType
+      animal.relationshipsByName["people"]?.maxCount = 1
     }
-    let entities = ["Owner", "Animal"].map { name in
-      let mapping = NSEntityMapping()
-      (mapping.name, mapping.mappingType) = (name, .transformEntityMappingType)
-      (mapping.sourceEntityName, mapping.destinationEntityName) = (name, name)
-      return mapping
-    }
-    entities[0].relationshipMappings = [
-      mapping(
-        "friends",
-        "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", "
-          + "\"Animal\", $source.friends)")
-    ]
-    entities[1].attributeMappings = [mapping("weight", "$source.weight")]
-    let model = NSMappingModel()
-    model.entityMappings = entities
-    let step = ProgressiveMigration.Step(
-      from: ModelVersion(name: "1", model: source), to: ModelVersion(name: "2", model: later),
-      mappingModels: [model])
-    let folder = try TemporaryFolder()
-    let losses = try MigrationLosses.of(step, in: Self.store(folder), .sqlite)
-    let kept = losses.filter { ["weight", "people", "friends"].contains($0.property) }
+    let losses = try Self.mappedLosses(
+      later, ["Owner": ["friends": Self.friends], "Animal": ["weight": "$source.weight"]])
     #expect(
-      kept == [
+      losses.filter { ["weight", "people", "friends"].contains($0.property) } == [
         MigrationLoss(entity: "Animal", property: "people", values: 1),
         MigrationLoss(entity: "Animal", property: "weight", values: 3, aspect: .precision),
       ])
+  }
+
+  @Test("A number that one of its destinations represents exactly keeps its precision")
+  func roundedNumbersAreInAllDestinations() throws {
+    let later = Self.model { _, animal, _ in
+      animal.properties += [
+        Fixture.attribute("light", .floatAttributeType),
+        Fixture.attribute("whole", .integer64AttributeType),
+      ]
+    }
+    func losses(_ names: String...) throws -> [MigrationLoss] {
+      let expressions = Dictionary(uniqueKeysWithValues: names.map { ($0, "$source.weight") })
+      return try Self.mappedLosses(later, ["Animal": expressions]).filter {
+        $0.property == "weight"
+      }
+    }
+    func loss(_ values: Int) -> MigrationLoss {
+      MigrationLoss(entity: "Animal", property: "weight", values: values, aspect: .precision)
+    }
+    #expect(try losses("whole") == [loss(3)])
+    #expect(try losses("light") == [loss(3)])
+    // 0.1 and -0.1 are neither a Float nor whole.
+    #expect(try losses("light", "whole") == [loss(2)])
+    #expect(try losses("light", "weight") == [])
+  }
+
+  /// The expression that sets the friends of an owner.
+  private static let friends =
+    "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", "
+    + "\"Animal\", $source.friends)"
+
+  /// The losses of a migration with a mapping model that maps owners and animals.
+  ///
+  /// - Parameter expressions: The expressions of properties, by entity and property.
+  private static func mappedLosses(
+    _ version: NSManagedObjectModel, _ expressions: [String: [String: String]]
+  ) throws -> [MigrationLoss] {
+    let model = NSMappingModel()
+    model.entityMappings = ["Owner", "Animal"].map { name in
+      let mapping = NSEntityMapping()
+      (mapping.name, mapping.mappingType) = (name, .transformEntityMappingType)
+      (mapping.sourceEntityName, mapping.destinationEntityName) = (name, name)
+      let later = version.entitiesByName[name]
+      let properties = (expressions[name] ?? [:]).sorted { $0.key < $1.key }
+        .map { name, expression in
+          let mapping = NSPropertyMapping()
+          (mapping.name, mapping.valueExpression) = (name, NSExpression(format: expression))
+          return mapping
+        }
+      mapping.attributeMappings = properties.filter {
+        later?.attributesByName[$0.name ?? ""] != nil
+      }
+      mapping.relationshipMappings = properties.filter {
+        later?.relationshipsByName[$0.name ?? ""] != nil
+      }
+      return mapping
+    }
+    let step = ProgressiveMigration.Step(
+      from: ModelVersion(name: "1", model: Self.model()),
+      to: ModelVersion(name: "2", model: version), mappingModels: [model])
+    let folder = try TemporaryFolder()
+    return try MigrationLosses.of(step, in: store(folder), .sqlite)
   }
 }
