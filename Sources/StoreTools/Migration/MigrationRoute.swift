@@ -295,10 +295,24 @@ package struct MigrationRoute {
             + "isn't migrated. Give the entity a hash modifier.")
       } else if difference.isOfDerivation {
         warnings.append(
-          "The values of \(difference.path) are still computed as before (\(difference.detail ?? "")): the "
-            + "version hashes are the same, so the store isn't migrated. Give the attribute a hash "
+          "The values of \(difference.path) \(unmigratedState(of: difference)) (\(difference.detail ?? "")): "
+            + "the version hashes are the same, so the store isn't migrated. Give the attribute a hash "
             + "modifier.")
       }
+    }
+  }
+
+  /// What remains of the derivation of an attribute, as the end of a clause.
+  private func unmigratedState(of difference: ModelDifference) -> String {
+    func isDerived(in model: NSManagedObjectModel) -> Bool {
+      let entity = difference.entity.flatMap { model.entitiesByName[$0] }
+      return difference.name.flatMap { entity?.attributesByName[$0] }?.isDerived == true
+    }
+    return switch (isDerived(in: source.model), isDerived(in: destination.model)) {
+    case (false, true): "stay as they are, and aren't computed"
+    case (true, false):
+      "are still computed by the store, although the attribute isn't derived anymore"
+    default: "are still computed as before"
     }
   }
 }

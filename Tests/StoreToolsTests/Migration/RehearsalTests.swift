@@ -249,25 +249,62 @@ struct RehearsalTests {
     #expect(try Fixture.values(kept, columns) == [[.text("ZNOTE")], [.text("ZCODE")]])
   }
 
+  /// Adds the derived attribute `short`, or one with that name that isn't derived.
+  private func derive(
+    _ expression: String?, modifier: String? = nil, of mood: NSEntityDescription
+  ) {
+    let derived = expression.map { expression in
+      let derived = NSDerivedAttributeDescription()
+      derived.derivationExpression = NSExpression(format: expression)
+      return derived
+    }
+    let short = derived ?? NSAttributeDescription()
+    (short.name, short.attributeType, short.isOptional) = ("short", .stringAttributeType, true)
+    short.versionHashModifier = modifier
+    mood.properties.append(short)
+  }
+
+  @Test("The warning about a derivation states whether the store still computes values")
+  func unmigratedDerivationsAreWarnings() throws {
+    func warnings(from former: String?, to later: String?) throws -> [String] {
+      let folder = try TemporaryFolder()
+      let store = try Fixture.store(folder) { derive(former, of: $0) }
+      let rehearsal = try Fixture.rehearse(
+        store, to: Fixture.write(Fixture.model { derive(later, of: $0) }, to: folder))
+      #expect(rehearsal.isCurrent)
+      return rehearsal.warnings
+    }
+    let end =
+      ": the version hashes are the same, so the store isn't migrated. Give the attribute a hash modifier."
+    #expect(
+      try warnings(from: nil, to: "code") == [
+        "The values of Mood.short stay as they are, and aren't computed (derivation from none to code)"
+          + end
+      ])
+    #expect(
+      try warnings(from: "code", to: nil) == [
+        "The values of Mood.short are still computed by the store, although the attribute isn't derived "
+          + "anymore (derivation from code to none)" + end
+      ])
+    #expect(
+      try warnings(from: "code", to: "note") == [
+        "The values of Mood.short are still computed as before (derivation from code to note)" + end
+      ])
+  }
+
   @Test("Derived values are computed again by a migration, and only by one")
   func derivedValuesAreComputedAgain() throws {
-    func derive(_ expression: String, _ modifier: String?, _ mood: NSEntityDescription) {
-      let short = NSDerivedAttributeDescription()
-      (short.name, short.attributeType, short.isOptional) = ("short", .stringAttributeType, true)
-      short.derivationExpression = NSExpression(format: expression)
-      short.versionHashModifier = modifier
-      mood.properties.append(short)
-    }
     let folder = try TemporaryFolder()
-    let store = try Fixture.store(folder) { derive("canonical:(note)", nil, $0) }
-    let same = try Fixture.write(Fixture.model { derive("code", nil, $0) }, to: folder)
+    let store = try Fixture.store(folder) { derive("canonical:(note)", of: $0) }
+    let same = try Fixture.write(Fixture.model { derive("code", of: $0) }, to: folder)
     let current = try Fixture.rehearse(store, to: same)
     #expect(current.isCurrent)
     #expect(current.warnings.count == 1)
     #expect(
       current.warnings.first?.hasPrefix("The values of Mood.short are still computed as before")
         == true)
-    let modified = try Fixture.write(Fixture.model { derive("code", "2", $0) }, to: folder)
+    let modified = try Fixture.write(
+      Fixture.model { derive("code", modifier: "2", of: $0) }, to: folder)
     let kept = folder.file("Kept.sqlite")
     let rehearsal = try Fixture.rehearse(store, to: modified, keepingAt: kept)
     #expect(rehearsal.isPreserving)
