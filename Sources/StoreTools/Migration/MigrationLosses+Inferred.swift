@@ -6,6 +6,7 @@ extension MigrationLosses {
   /// Counts what the inferred mapping has no place for.
   func inferred() throws -> Counts {
     let mapping = InferredMapping(from: step.source, to: step.destination)
+    var entities = LaterEntities(mapping)
     var counts: Counts = [:]
     for entity in mapping.entities {
       guard let source = entity.source, !source.isAbstract else { continue }
@@ -17,7 +18,7 @@ extension MigrationLosses {
         guard let former = property.source, !former.isTransient else { continue }
         if let relationship = former as? NSRelationshipDescription {
           let relationship = KeptRelationship(relationship, property.destination, later)
-          try add(relationship, of: source, in: mapping, to: &counts)
+          try add(relationship, of: source, in: &entities, to: &counts)
         } else if former.isPresent != nil {
           try add(property, Key(former, of: source), of: source, to: &counts)
         }
@@ -73,57 +74,99 @@ extension MigrationLosses {
 
   /// Adds the pairs that neither the relationship nor its inverse keeps, and the order that's lost.
   private func add(
-    _ relationship: KeptRelationship, of entity: NSEntityDescription, in mapping: InferredMapping,
-    to counts: inout Counts
+    _ relationship: KeptRelationship, of entity: NSEntityDescription,
+    in entities: inout LaterEntities, to counts: inout Counts
   ) throws {
     let former = relationship.former
-    let destinations = (former.destinationEntity?.family ?? []).filter { !$0.isAbstract }
-    let lost = destinations.filter { !isKept(relationship, to: $0, in: mapping) }
+    guard let destination = former.destinationEntity else { return }
+    let outside = entities.outside(relationship.later?.destinationEntity, of: destination)
+    let lost = outside.filter { !entities.isKept(byInverseOf: relationship, to: $0) }
     if former.isOrdered, relationship.later?.isOrdered != true {
-      let remaining = destinations.filter { destination in
-        !lost.contains(destination)
-          && mapping.entities.contains { $0.source === destination && $0.destination != nil }
+      let remaining = entities.remaining(of: destination).filter { entity in
+        !lost.contains { $0 === entity }
       }
       if !remaining.isEmpty {
         counts[Key(former, of: entity, .order), default: 0] += try count(
-          entity, former.refers(to: remaining, of: destinations, moreThan: 1))
+          entity, former.refers(to: remaining, moreThan: 1))
       }
     }
     guard former.isPresent != nil, !lost.isEmpty else { return }
     counts[Key(former, of: entity), default: 0] += try count(
-      entity, former.refers(to: lost, of: destinations, moreThan: 0))
+      entity, former.refers(to: lost, moreThan: 0))
   }
 
-  /// Returns whether the pairs of a relationship with the objects of one entity are kept, or lost
-  /// with those objects.
-  private func isKept(
-    _ relationship: KeptRelationship, to destination: NSEntityDescription,
-    in mapping: InferredMapping
-  ) -> Bool {
-    let other = mapping.entities.first { $0.source === destination }
-    if let later = relationship.later?.destinationEntity {
-      guard let target = other?.destination else { return true }
-      if target.isKind(of: later) { return true }
+  /// What the entities of the source model become, each looked up once.
+  private struct LaterEntities {
+    /// An entity of the source model, and the destination of a relationship in the other model.
+    private struct Pair: Hashable {
+      let former: ObjectIdentifier
+      let later: ObjectIdentifier?
     }
-    guard let inverse = relationship.former.inverseRelationship,
-      let back = other?.properties.first(where: { $0.source === inverse })?.destination
-        as? NSRelationshipDescription, !back.isTransient,
-      let owner = back.destinationEntity
-    else { return false }
-    return relationship.entity.isKind(of: owner)
+
+    /// The mappings by the source entity.
+    private let mappings: [ObjectIdentifier: InferredMapping.Entity]
+    private var known: [Pair: [NSEntityDescription]] = [:]
+
+    init(_ mapping: InferredMapping) {
+      mappings = Dictionary(
+        mapping.entities.compactMap { entity in
+          entity.source.map { (ObjectIdentifier($0), entity) }
+        }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func later(_ entity: NSEntityDescription) -> NSEntityDescription? {
+      mappings[ObjectIdentifier(entity)]?.destination
+    }
+
+    /// The concrete entities of a family whose objects exist in the other model.
+    func remaining(of destination: NSEntityDescription) -> [NSEntityDescription] {
+      destination.concreteFamily.filter { later($0) != nil }
+    }
+
+    /// Returns the concrete entities of a family to which a relationship can't refer anymore.
+    ///
+    /// Entities that are removed are omitted unless the relationship isn't stored anymore, either.
+    ///
+    /// **Cost:** linear in the family the first time.
+    /// - Parameter later: The relationship's destination in the other model; `nil` for a
+    ///   relationship that isn't stored anymore.
+    mutating func outside(
+      _ later: NSEntityDescription?, of former: NSEntityDescription
+    ) -> [NSEntityDescription] {
+      let pair = Pair(
+        former: ObjectIdentifier(former), later: later.map { ObjectIdentifier($0) })
+      if let found = known[pair] { return found }
+      let found = former.concreteFamily.filter { entity in
+        guard let later else { return true }
+        return self.later(entity).map { !$0.isKind(of: later) } ?? false
+      }
+      known[pair] = found
+      return found
+    }
+
+    /// Returns whether the inverse of a relationship keeps the pairs with the objects of an entity.
+    func isKept(
+      byInverseOf relationship: KeptRelationship, to destination: NSEntityDescription
+    ) -> Bool {
+      guard let inverse = relationship.former.inverseRelationship,
+        let mapping = mappings[ObjectIdentifier(destination)],
+        let back = mapping.properties.first(where: { $0.source === inverse })?.destination
+          as? NSRelationshipDescription, !back.isTransient,
+        let owner = back.destinationEntity
+      else { return false }
+      return relationship.entity.isKind(of: owner)
+    }
   }
 }
 
 extension NSRelationshipDescription {
   /// Returns the condition for an object to have more than a number of destinations of some
   /// entities.
-  ///
-  /// - Parameter all: All entities that destinations can have.
   fileprivate func refers(
-    to entities: [NSEntityDescription], of all: [NSEntityDescription], moreThan number: Int
+    to entities: [NSEntityDescription], moreThan number: Int
   ) -> NSPredicate {
     let names = entities.compactMap(\.name)
-    let isAny = entities.count == all.count
+    let isAny = entities.count == destinationEntity?.concreteFamily.count
     guard isToMany else {
       return isAny
         ? NSPredicate(format: "%K != nil", name)
@@ -137,6 +180,8 @@ extension NSRelationshipDescription {
 }
 
 extension NSEntityDescription {
-  /// The entity and all its descendants.
-  fileprivate var family: [NSEntityDescription] { [self] + subentities.flatMap(\.family) }
+  /// The entity and all its descendants that aren't abstract.
+  fileprivate var concreteFamily: [NSEntityDescription] {
+    (isAbstract ? [] : [self]) + subentities.flatMap(\.concreteFamily)
+  }
 }

@@ -131,6 +131,21 @@ struct MigrationLossTests {
       ])
   }
 
+  @Test("Relationships to the same entity lose all their pairs, or those with objects that leave")
+  func relationshipsToOneEntityDiffer() throws {
+    let version = Self.model { owner, animal, dog in
+      animal.subentities = []
+      dog.properties = [Fixture.attribute("name")]
+      Self.remove("friends", from: owner)
+      Self.remove("people", from: animal)
+    }
+    #expect(
+      try Self.losses(version) == [
+        "2 values of Animal.address", "3 values of Animal.people", "3 values of Animal.weight",
+        "2 values of Owner.friends", "1 value of Owner.pet",
+      ])
+  }
+
   @Test("Numbers that the new type rounds are counted")
   func roundedNumbersAreCounted() throws {
     let version = Self.model { _, animal, _ in
