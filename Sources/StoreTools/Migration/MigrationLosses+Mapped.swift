@@ -58,13 +58,15 @@ extension MigrationLosses {
       return
     }
     let own = destinations(of: relationship, reading).map { $0 as? NSRelationshipDescription }
-    let inverse = relationship.inverseRelationship
-    let others = inverse.map { destinations(of: $0, all) } ?? []
-    let later = own + others.map { ($0 as? NSRelationshipDescription)?.inverseRelationship }
-    guard !later.isEmpty, !later.contains(where: { $0 == nil }) else { return }
-    if later.allSatisfy({ $0?.isToMany == false }) {
+    let others = relationship.inverseRelationship.map { destinations(of: $0, all) } ?? []
+    let takesSeveral =
+      own.map { $0?.isToMany }
+      + others.map { ($0 as? NSRelationshipDescription)?.canShareDestinations }
+    guard !takesSeveral.isEmpty, !takesSeveral.contains(nil) else { return }
+    if takesSeveral.allSatisfy({ $0 == false }) {
       try add(.value, relationship.hasSeveral)
-    } else if relationship.isOrdered, later.allSatisfy({ $0?.isOrdered == false }) {
+    } else if relationship.isOrdered, own.allSatisfy({ $0?.isOrdered == false }) {
+      // An inverse appends objects in the order in which they are migrated.
       try add(.order, relationship.hasSeveral)
     }
   }
@@ -121,6 +123,14 @@ extension NSEntityDescription {
   /// The entity and its ancestors, the root last.
   fileprivate var lineage: [NSEntityDescription] {
     [self] + (superentity?.lineage ?? [])
+  }
+}
+
+extension NSRelationshipDescription {
+  /// Whether several objects can refer to the same destination.
+  fileprivate var canShareDestinations: Bool {
+    // A to-many relationship without an inverse is stored with its destinations.
+    inverseRelationship?.isToMany ?? !isToMany
   }
 }
 

@@ -307,10 +307,40 @@ struct MigrationLossTests {
     #expect(try losses("light", "weight") == [])
   }
 
+  @Test("A mapping model that sets only the inverse of an ordered relationship loses the order")
+  func inversesKeepNoOrder() throws {
+    let people = Self.instances("Owner", "$source.people")
+    func orders(_ expressions: [String: [String: String]]) throws -> [MigrationLoss] {
+      try Self.mappedLosses(Self.model(), expressions).filter { $0.aspect == .order }
+    }
+    let loss = MigrationLoss(entity: "Owner", property: "friends", values: 1, aspect: .order)
+    #expect(try orders(["Animal": ["people": people]]) == [loss])
+    #expect(try orders(["Owner": ["friends": Self.friends]]) == [])
+    #expect(
+      try orders(["Owner": ["friends": Self.friends], "Animal": ["people": people]]) == [])
+  }
+
+  @Test("A mapping model's to-many relationship without an inverse has one owner for each object")
+  func objectsWithoutInversesHaveOneOwner() throws {
+    let later = Self.model { owner, animal, _ in
+      owner.relationshipsByName["friends"]?.inverseRelationship = nil
+      Self.remove("people", from: animal)
+    }
+    let losses = try Self.mappedLosses(later, ["Owner": ["friends": Self.friends]])
+    #expect(
+      losses.filter { ["people", "friends"].contains($0.property) } == [
+        MigrationLoss(entity: "Animal", property: "people", values: 1)
+      ])
+  }
+
   /// The expression that sets the friends of an owner.
-  private static let friends =
+  private static let friends = instances("Animal", "$source.friends")
+
+  /// The expression of the destination instances of objects that the mapping with a name migrates.
+  private static func instances(_ name: String, _ path: String) -> String {
     "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", "
-    + "\"Animal\", $source.friends)"
+      + "\"\(name)\", \(path))"
+  }
 
   /// The losses of a migration with a mapping model that maps owners and animals.
   ///
