@@ -176,10 +176,17 @@ package enum MigrationJSON {
     let entity: String
     let property: String?
     let values: Int
+    let aspect: String
     let step: Int
 
     init(_ loss: MigrationLoss, _ step: Int) {
       (entity, property, values, self.step) = (loss.entity, loss.property, loss.values, step)
+      aspect =
+        switch loss.aspect {
+        case .value: "value"
+        case .precision: "precision"
+        case .order: "order"
+        }
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -187,11 +194,12 @@ package enum MigrationJSON {
       try container.encode(entity, forKey: .entity)
       try container.encode(property, forKey: .property)
       try container.encode(values, forKey: .values)
+      try container.encode(aspect, forKey: .aspect)
       try container.encode(step, forKey: .step)
     }
 
     private enum Key: String, CodingKey {
-      case entity, property, values, step
+      case entity, property, values, aspect, step
     }
   }
 

@@ -223,6 +223,22 @@ struct MigrationLossTests {
     }
   }
 
+  @Test("JSON distinguishes lost values, precision, and order")
+  func aspectsAreInJSON() throws {
+    let version = Self.model { owner, animal, _ in
+      owner.relationshipsByName["friends"]?.isOrdered = false
+      animal.attributesByName["weight"]?.attributeType = .floatAttributeType
+      Self.remove("name", from: animal)
+    }
+    let folder = try TemporaryFolder()
+    let rehearsal = try Fixture.rehearse(
+      Self.store(folder), to: Fixture.write(version, to: folder))
+    let lost = try #require(try Fixture.fields(rehearsal)["lost"] as? [[String: Any]])
+    #expect(lost.map { $0["property"] as? String } == ["name", "weight", "friends"])
+    #expect(lost.map { $0["aspect"] as? String } == ["value", "precision", "order"])
+    #expect(lost.map { $0["values"] as? Int } == [5, 3, 1])
+  }
+
   @Test("The order of a relationship that's no longer ordered is lost, if several objects remain")
   func orderIsLost() throws {
     func unordered(_ dogsLeave: Bool) -> NSManagedObjectModel {
