@@ -122,11 +122,11 @@ package struct MigrationGrowth: Sendable, Equatable {
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
     let copy = folder.appendingPathComponent("Store.sqlite")
-    guard Self.hasSpace(for: store, factor, in: folder) else {
-      obstacle = "There's no space for a copy with \(factor) times the rows."
-      return nil
-    }
     do {
+      guard try Self.hasSpace(for: store, factor, in: folder) else {
+        obstacle = "There's no space for a copy with \(factor) times the rows."
+        return nil
+      }
       try StoreFile.copy(from: store, to: copy)
       try MultipliedStore.multiply(copy, by: factor, model: first.source, for: last.destination)
       let begin = ContinuousClock.now
@@ -155,8 +155,8 @@ package struct MigrationGrowth: Sendable, Equatable {
     return [2, 4].filter { Double($0) * seconds <= budget }
   }
 
-  private static func hasSpace(for store: URL, _ factor: Int, in folder: URL) -> Bool {
-    guard let needed = neededSpace(for: store, factor) else { return false }
+  private static func hasSpace(for store: URL, _ factor: Int, in folder: URL) throws -> Bool {
+    guard let needed = try neededSpace(for: store, factor) else { return false }
     let free = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
     let available = (free?[.systemFreeSize] as? NSNumber)?.intValue ?? greatestSize
     return needed <= min(available, greatestSize)
@@ -164,14 +164,15 @@ package struct MigrationGrowth: Sendable, Equatable {
 
   /// Returns the bytes that a larger copy needs while it's migrated: those of the database and its
   /// WAL several times, and those of the external data files once, which the copies of an object
-  /// share; `nil` if they can't be determined, or exceed an integer.
-  static func neededSpace(for store: URL, _ factor: Int) -> Int? {
+  /// share; `nil` if there's no database, or they exceed an integer.
+  ///
+  /// - Throws: 257 or 256 if the folder of external data files can't be read.
+  static func neededSpace(for store: URL, _ factor: Int) throws -> Int? {
     func size(_ path: String) -> Int? {
       (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
     }
-    guard let database = size(store.path),
-      let files = try? ExternalStorage(storeURL: store).files()
-    else { return nil }
+    guard let database = size(store.path) else { return nil }
+    let files = try ExternalStorage(storeURL: store).files()
     let (rows, isTooLarge) = (database + (size(store.path + "-wal") ?? 0))
       .multipliedReportingOverflow(by: 4 * factor)
     let (needed, overflows) = rows.addingReportingOverflow(files.values.reduce(0, +))

@@ -44,14 +44,25 @@ struct MigrationGrowthTests {
         at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(repeating: 1, count: size).write(to: file)
     }
-    #expect(MigrationGrowth.neededSpace(for: store, 3) == nil)
+    #expect(try MigrationGrowth.neededSpace(for: store, 3) == nil)
     try write(1_000, "Store.sqlite")
-    #expect(MigrationGrowth.neededSpace(for: store, 3) == 12_000)
+    #expect(try MigrationGrowth.neededSpace(for: store, 3) == 12_000)
     try write(200, "Store.sqlite-wal")
     try write(5_000, ".Store_SUPPORT/_EXTERNAL_DATA/6F0A7B5E-4C0F-4C7A-9B62-3B0C8B1F2A01")
     try write(70, ".Store_SUPPORT/_EXTERNAL_DATA/6F0A7B5E-4C0F-4C7A-9B62-3B0C8B1F2A02")
-    #expect(MigrationGrowth.neededSpace(for: store, 3) == 19_470)
-    #expect(MigrationGrowth.neededSpace(for: store, .max / 8) == nil)
+    #expect(try MigrationGrowth.neededSpace(for: store, 3) == 19_470)
+    #expect(try MigrationGrowth.neededSpace(for: store, .max / 8) == nil)
+  }
+
+  @Test("A folder of external data that can't be read isn't a lack of space")
+  func unreadableFoldersAreErrors() throws {
+    let folder = try TemporaryFolder()
+    // The name of the folder for external data is too long for a file system.
+    let store = folder.file(String(repeating: "a", count: 247) + ".sqlite")
+    try Data(repeating: 1, count: 1_000).write(to: store)
+    let error = #expect(throws: NSError.self) { try MigrationGrowth.neededSpace(for: store, 3) }
+    #expect(error?.code == CocoaError.fileReadUnknown.rawValue)
+    #expect(error?.localizedDescription.contains("_EXTERNAL_DATA can't be read") == true)
   }
 
   /// Sizes of 100 and 200 rows, and what follows from the line through them.
