@@ -173,9 +173,9 @@ extension NSRelationshipDescription {
         : NSPredicate(format: "%K.entity.name IN %@", name, names)
     }
     return isAny
-      ? NSPredicate(format: "%K.@count > %@", name, number)
+      ? NSPredicate(format: "%K.@count > %ld", name, number)
       : NSPredicate(
-        format: "SUBQUERY(%K, $other, $other.entity.name IN %@).@count > %@", name, names, number)
+        format: "SUBQUERY(%K, $other, $other.entity.name IN %@).@count > %ld", name, names, number)
   }
 }
 

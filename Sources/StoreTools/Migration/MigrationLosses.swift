@@ -125,8 +125,8 @@ extension NSAttributeDescription {
       // The difference has the 24 leading bits, by Veltkamp's method. The sum of a number below the
       // least normal one has its multiple of the least number.
       return NSPredicate(
-        format: "%K != nil AND (%K * %@ - (%K * %@ - %K) != %K "
-          + "OR (%K > %@ AND %K < %@ AND %K + %@ - %@ != %K))",
+        format: "%K != nil AND (%K * %f - (%K * %f - %K) != %K "
+          + "OR (%K > %f AND %K < %f AND %K + %f - %f != %K))",
         path, path, 0x1p29 + 1, path, 0x1p29 + 1, path, path,
         path, -0x1p-126, path, 0x1p-126, path, 0x1.8p-97, 0x1.8p-97, path)
     case (.doubleAttributeType, .integer16AttributeType),
@@ -137,8 +137,8 @@ extension NSAttributeDescription {
       (.floatAttributeType, .integer64AttributeType):
       // The sum has no fraction, like greater numbers.
       return NSPredicate(
-        format: "%K != nil AND ((%K >= 0 AND %K < %@ AND %K + %@ - %@ != %K) "
-          + "OR (%K < 0 AND %K > %@ AND %K - %@ + %@ != %K))",
+        format: "%K != nil AND ((%K >= 0 AND %K < %f AND %K + %f - %f != %K) "
+          + "OR (%K < 0 AND %K > %f AND %K - %f + %f != %K))",
         path, path, path, 0x1p52, path, 0x1p52, 0x1p52, path,
         path, path, -0x1p52, path, 0x1p52, 0x1p52, path)
     default: return nil
