@@ -204,7 +204,8 @@ struct CompositeMigrationTests {
       forSourceModel: Self.former(), destinationModel: next)
     let spot = try #require(mapping.entityMappings?.first?.attributeMappings?.first)
     #expect(spot.elements.map(\.destination?.name) == ["left", nil])
-    spot.valueExpression = spot.valueExpression
+    let expression = spot.valueExpression
+    spot.valueExpression = expression
     #expect(spot.elements.isEmpty)
   }
 }

@@ -240,7 +240,7 @@ struct MigrationLossTests {
             NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
               .setValue(number, forKey: "number")
           }
-          NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+          _ = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
           try context.save()
         }
         try coordinator.remove(store)
