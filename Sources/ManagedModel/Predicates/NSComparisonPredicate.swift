@@ -79,6 +79,15 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
   /// Foundation's `customSelector` is a `Selector`, which isn't available on Linux.
   public let customSelectorName: String?
 
+  /// The constant on the right that one value is compared with, which is `nil` for NaN.
+  ///
+  /// `nil` for ANY, ALL, and other expressions.
+  private let constant: PredicateValue?
+  /// Whether the expression on the left is a key path of one key.
+  private let hasKeyOnLeft: Bool
+  /// The position of that key in the last record.
+  private let lastPosition = LastPosition()
+
   /// Creates a comparison of two expressions.
   ///
   /// Counterpart: `init(leftExpression:rightExpression:modifier:type:options:)`.
@@ -93,6 +102,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = type
     self.options = options
     customSelectorName = nil
+    constant = Self.constant(comparisonPredicateModifier, rightExpression)
+    hasKeyOnLeft = leftExpression.hasOnlyKey
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
@@ -108,6 +119,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = .customSelector
     options = []
     self.customSelectorName = customSelectorName
+    constant = Self.constant(comparisonPredicateModifier, rightExpression)
+    hasKeyOnLeft = leftExpression.hasOnlyKey
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
@@ -128,7 +141,29 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = type
     self.options = Options(rawValue: options)
     customSelectorName = selector
+    constant = Self.constant(comparisonPredicateModifier, rightExpression)
+    hasKeyOnLeft = leftExpression.hasOnlyKey
     super.init(decoded: .comparison, depth: 1 + max(left.depth, right.depth))
+  }
+
+  private static func constant(_ modifier: Modifier, _ right: NSExpression) -> PredicateValue? {
+    modifier == .direct && right.isConstant ? right.constant.nilIfNotANumber : nil
+  }
+
+  override func isTrue(
+    for record: (any PredicateRecord)?, _ evaluator: inout PredicateEvaluator
+  ) throws(PredicateEvaluationError) -> Bool {
+    let left: PredicateValue
+    if hasKeyOnLeft, let record {
+      left = lastPosition.value(of: leftExpression.onlyKey ?? "", in: record)
+    } else {
+      left = try evaluator.value(of: leftExpression)
+    }
+    // NaN is compared as `nil`, as in a store.
+    if let constant {
+      return try evaluator.isTrue(self, left.nilIfNotANumber, constant)
+    }
+    return try evaluator.evaluate(self, left.nilIfNotANumber)
   }
 
   open override func encode(with coder: NSCoder) {
@@ -154,6 +189,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = comparison.predicateOperatorType
     options = comparison.options
     customSelectorName = comparison.customSelectorName
+    constant = Self.constant(comparisonPredicateModifier, rightExpression)
+    hasKeyOnLeft = leftExpression.hasOnlyKey
     super.init(kind: .comparison, depth: 1 + max(left.depth, right.depth))
   }
 }

@@ -18,6 +18,9 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
   /// They change only while a deep tree is deallocated.
   @exclusivity(unchecked) public private(set) var predicates: [NSPredicate]
 
+  /// The subpredicates again, for evaluation, which counts no references.
+  private let parts: UnsafeMutableBufferPointer<Unmanaged<NSPredicate>>
+
   /// The subpredicates, as Foundation's untyped array.
   public var subpredicates: [Any] {
     predicates
@@ -32,6 +35,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     }
     compoundPredicateType = type
     predicates = subpredicates
+    parts = Self.uncounted(subpredicates)
     super.init(kind: .compound, depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))
   }
 
@@ -46,11 +50,13 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     else { return nil }
     compoundPredicateType = type
     predicates = parts
+    self.parts = Self.uncounted(parts)
     super.init(decoded: .compound, depth: 1 + (parts.lazy.map(\.depth).max() ?? 0))
   }
 
   /// Releases a deep tree level by level, because recursion would overflow the stack.
   deinit {
+    parts.deallocate()
     guard depth > ModelLimits.predicateTreeDepth else { return }
     var waiting = predicates
     predicates = []
@@ -62,6 +68,31 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
       waiting += compound.predicates
       compound.predicates = []
     }
+  }
+
+  private static func uncounted(
+    _ predicates: [NSPredicate]
+  ) -> UnsafeMutableBufferPointer<Unmanaged<NSPredicate>> {
+    let parts = UnsafeMutableBufferPointer<Unmanaged<NSPredicate>>.allocate(
+      capacity: predicates.count)
+    _ = parts.initialize(from: predicates.lazy.map(Unmanaged.passUnretained))
+    return parts
+  }
+
+  override func isTrue(
+    for record: (any PredicateRecord)?, _ evaluator: inout PredicateEvaluator
+  ) throws(PredicateEvaluationError) -> Bool {
+    for part in parts {
+      let isTrue = try part.withInstance { part throws(PredicateEvaluationError) in
+        try part.isTrue(for: record, &evaluator)
+      }
+      switch compoundPredicateType {
+      case .not: return !isTrue
+      case .and: if !isTrue { return false }
+      case .or: if isTrue { return true }
+      }
+    }
+    return compoundPredicateType != .or
   }
 
   open override func encode(with coder: NSCoder) {
@@ -83,5 +114,23 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
   /// Creates a predicate that is true if the subpredicate is false.
   public convenience init(notPredicateWithSubpredicate predicate: NSPredicate) {
     self.init(type: .not, subpredicates: [predicate])
+  }
+}
+
+extension Unmanaged {
+  /// Calls a closure with the instance without counting a reference to it.
+  ///
+  /// Code that calls it makes sure that the instance stays alive.
+  @inline(__always)
+  func withInstance<Value, Failure: Error>(
+    _ body: (Instance) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    do {
+      return try _withUnsafeGuaranteedRef { try body($0) }
+    } catch let error as Failure {
+      throw error
+    } catch {
+      fatalError("\(error) isn't a \(Failure.self)")
+    }
   }
 }

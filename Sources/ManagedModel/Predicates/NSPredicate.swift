@@ -123,6 +123,16 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     }
   }
 
+  /// Returns whether the predicate is true for an evaluator's record or value.
+  ///
+  /// As a method, it needs no reference to the predicate or the record of its own. Counting
+  /// references would take longer than a comparison.
+  func isTrue(
+    for record: (any PredicateRecord)?, _ evaluator: inout PredicateEvaluator
+  ) throws(PredicateEvaluationError) -> Bool {
+    evaluator.evaluate(other: self)
+  }
+
   /// Returns a copy in which variables are replaced by their values.
   ///
   /// Variables without a value remain. Stops with a fatal error for a tree of more than 1,000

@@ -27,7 +27,7 @@ enum KeyedValue {
     if type == Int64.self { return integer(value as? Int64, value) }
     if type == Int16.self { return integer((value as? Int16).map(Int64.init), value) }
     if type == Int32.self { return integer((value as? Int32).map(Int64.init), value) }
-    if type == Bool.self { return value as? Bool == true ? yes : no }
+    if type == Bool.self { return boxed(value as? Bool == true) }
     if type == Double.self { return (value as? Double).map { NSNumber(value: $0) } ?? value }
     if type == Int.self { return integer((value as? Int).map(Int64.init), value) }
     if type == Float.self { return (value as? Float).map { NSNumber(value: $0) } ?? value }
@@ -50,8 +50,33 @@ enum KeyedValue {
   }
 
   private static func integer(_ number: Int64?, _ value: Any) -> Any {
-    guard let number else { return value }
-    return 0..<256 ~= number ? small[Int(number)] : NSNumber(value: number)
+    number.map(boxed) ?? value
+  }
+
+  static func boxed(_ number: Int64) -> NSNumber {
+    0..<256 ~= number ? small[Int(number)] : NSNumber(value: number)
+  }
+
+  static func boxed(_ value: Bool) -> NSNumber { value ? yes : no }
+}
+
+extension Row {
+  /// Returns the value of a slot that is a number or a Boolean as key-value coding returns it;
+  /// `nil` for `nil` and for other kinds.
+  ///
+  /// An `Any` in between would take as long as the `NSNumber`.
+  @inline(__always)
+  func number(_ slot: RowSlot) -> NSNumber? {
+    if isNull(slot) { return nil }
+    switch slot.kind {
+    case .int16, .int32, .int64: return KeyedValue.boxed(int64(slot))
+    case .bool: return KeyedValue.boxed(int64(slot) != 0)
+    case .double: return NSNumber(value: double(slot))
+    case .float: return NSNumber(value: Float(double(slot)))
+    case .date, .string, .uri, .decimal, .data, .uuid, .transformable, .external, .toOne,
+      .toOnePolymorphic:
+      return nil
+    }
   }
 }
 

@@ -1,14 +1,10 @@
 internal import Foundation
 
 extension PredicateEvaluator {
+  /// Returns whether a comparison is true for a value of its left expression.
   mutating func evaluate(
-    _ comparison: NSComparisonPredicate
+    _ comparison: NSComparisonPredicate, _ left: PredicateValue
   ) throws(PredicateEvaluationError) -> Bool {
-    // NaN is compared as `nil`, as in a store.
-    let left = try value(of: comparison.leftExpression).nilIfNotANumber
-    if comparison.comparisonPredicateModifier == .direct, comparison.rightExpression.isConstant {
-      return try isTrue(comparison, left, comparison.rightExpression.constant.nilIfNotANumber)
-    }
     let right = try value(of: comparison.rightExpression).nilIfNotANumber
     let isAny: Bool
     switch comparison.comparisonPredicateModifier {
@@ -53,7 +49,7 @@ extension PredicateEvaluator {
   ///
   /// For a record, values of different kinds are converted as in SQL.
   @inline(__always)
-  private func isTrue(
+  func isTrue(
     _ comparison: NSComparisonPredicate, _ left: PredicateValue, _ right: PredicateValue
   ) throws(PredicateEvaluationError) -> Bool {
     if isOfRecord, Self.differInKind(left, right) {

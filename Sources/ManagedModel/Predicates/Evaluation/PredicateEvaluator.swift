@@ -40,32 +40,21 @@ package struct PredicateEvaluator {
   var isOfRecord: Bool { record != nil }
 
   /// Returns whether the predicate is true.
+  @inline(__always)
   package mutating func evaluate(
     _ predicate: NSPredicate
   ) throws(PredicateEvaluationError) -> Bool {
-    switch predicate.kind {
-    // The kind guarantees the class. A dynamic cast would take most of the time of a short
-    // comparison.
-    case .comparison:
-      return try evaluate(unsafeDowncast(predicate, to: NSComparisonPredicate.self))
-    case .compound: return try evaluate(unsafeDowncast(predicate, to: NSCompoundPredicate.self))
-    case .constant(let value): return value
-    case .block(let block): return block(root, bindings)
-    case .subclass: return predicate.evaluate(with: root, substitutionVariables: bindings)
-    }
+    try predicate.isTrue(for: record, &self)
   }
 
-  private mutating func evaluate(
-    _ compound: NSCompoundPredicate
-  ) throws(PredicateEvaluationError) -> Bool {
-    switch compound.compoundPredicateType {
-    case .not: return try !evaluate(compound.predicates[0])
-    case .and:
-      for predicate in compound.predicates where try !evaluate(predicate) { return false }
-      return true
-    case .or:
-      for predicate in compound.predicates where try evaluate(predicate) { return true }
-      return false
+  /// Returns whether the predicate is true, if it isn't of a class with an implementation of its
+  /// own.
+  func evaluate(other predicate: NSPredicate) -> Bool {
+    switch predicate.kind {
+    case .constant(let value): value
+    case .block(let block): block(root, bindings)
+    case .comparison, .compound, .subclass:
+      predicate.evaluate(with: root, substitutionVariables: bindings)
     }
   }
 
@@ -76,7 +65,7 @@ package struct PredicateEvaluator {
   package mutating func value(
     of expression: NSExpression
   ) throws(PredicateEvaluationError) -> PredicateValue {
-    if expression.hasOnlyKey, let record { return try expression.valueOfOnlyKey(in: record) }
+    if expression.hasOnlyKey, let record { return expression.valueOfOnlyKey(in: record) }
     if case .constant(let value) = expression.node {
       if case .placeholder(let text) = value { throw .missingArgument(text) }
       return value

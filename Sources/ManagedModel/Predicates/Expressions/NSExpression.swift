@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 /// An expression that can be evaluated for an object: a constant, a key path, or a function.
 ///
@@ -43,9 +42,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   ///
   /// It's false for a placeholder.
   let isConstant: Bool
-  /// The slot in which `onlyKey` was last found: the record's `placesNumber`, followed by the
-  /// position.
-  private let lastPosition = Atomic<UInt64>(0)
+  /// The position of `onlyKey` in the last record.
+  private let lastPosition = LastPosition()
 
   /// How the expression was created, if the node doesn't determine it.
   package let origin: Origin
@@ -104,22 +102,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   }
 
   /// Returns the value of `onlyKey`, which must not be `nil`.
-  ///
-  /// The slot is looked up once for all records with the same layout.
-  func valueOfOnlyKey(
-    in record: any PredicateRecord
-  ) throws(PredicateEvaluationError) -> PredicateValue {
-    let number = record.placesNumber
-    let last = lastPosition.load(ordering: .relaxed)
-    if UInt32(truncatingIfNeeded: last >> 32) == number {
-      return record.predicateValue(at: UInt32(truncatingIfNeeded: last))
-    }
-    let key = onlyKey ?? ""
-    guard let position = record.position(ofKey: key) else {
-      return PredicateValue(record.storedValue(forKey: key))
-    }
-    lastPosition.store(UInt64(number) << 32 | UInt64(position), ordering: .relaxed)
-    return record.predicateValue(at: position)
+  func valueOfOnlyKey(in record: any PredicateRecord) -> PredicateValue {
+    lastPosition.value(of: onlyKey ?? "", in: record)
   }
 
   /// The kind of the expression.

@@ -220,26 +220,3 @@ package protocol URIRepresentable {
   /// The URI of the ID, such as `x-coredata://UUID/Mood/p7`.
   var uri: String { get }
 }
-
-/// An object whose values are in numbered slots, so that a predicate looks up a key once for all
-/// objects of an entity.
-package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectReference {
-  /// A nonzero number that's shared only by records with the same positions.
-  var placesNumber: UInt32 { get }
-  /// Returns the position of a key's value, or `nil` if the record doesn't have the key.
-  func position(ofKey key: String) -> UInt32?
-  /// Returns the value of a key with numbers in their own types; `value(forKey:)` can return an
-  /// `NSNumber`.
-  func storedValue(forKey key: String) -> Any?
-  /// Returns the value of a slot that the record has resolved.
-  ///
-  /// Fires the same faults as reading the property.
-  func predicateValue(at position: UInt32) -> PredicateValue
-}
-
-extension PredicateRecord {
-  /// Returns the value of `value(forKey:)`, for a type that doesn't box numbers.
-  package func storedValue(forKey key: String) -> Any? {
-    value(forKey: key)
-  }
-}
