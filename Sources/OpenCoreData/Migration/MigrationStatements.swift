@@ -106,7 +106,7 @@ struct MigrationFailure: Error, Sendable {
     case mismatchedInverse
     case outOfRange
     case notUnique
-    /// Values aren't unique, and some of them are default values that rows get.
+    /// Values aren't unique, and rows without a value get a default one.
     case notUniqueByDefault
 
     /// Whether the rows violate a uniqueness constraint.
@@ -147,8 +147,8 @@ struct MigrationFailure: Error, Sendable {
       "\(some) the same values for \(path), which must be unique. Remove duplicates in a "
         + "version without the constraint."
     case .notUniqueByDefault:
-      "\(some) the same values for \(path), which must be unique, because they get a default value. Make the "
-        + "attribute optional without one, or set its values in a version without the constraint."
+      "\(some) the same values for \(path), which must be unique; objects without a value get a default value. "
+        + "Make the attribute optional without one, or set its values in a version without the constraint."
     }
   }
 }

@@ -111,8 +111,8 @@ struct RehearsalTests {
     #expect(violation.samples == ["'note 0' (3 objects)"])
     #expect(
       violation.reason.hasPrefix(
-        "3 objects have the same values for Mood.note, which must be unique, because they get a default "
-          + "value."))
+        "3 objects have the same values for Mood.note, which must be unique; objects without a value get a "
+          + "default value."))
   }
 
   @Test("A change that can't be inferred is refused with the property and the reason")
