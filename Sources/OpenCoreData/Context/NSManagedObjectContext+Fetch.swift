@@ -204,14 +204,9 @@ extension NSManagedObjectContext {
   final func makeObjects(
     _ rows: [FetchedRow], from reader: any StoreReader, _ plan: FetchPlan
   ) -> [NSManagedObject] {
-    var objects: [NSManagedObject] = []
-    objects.reserveCapacity(rows.count)
     var isNew: [Bool] = []
     isNew.reserveCapacity(rows.count)
-    register(rows.lazy.map(\.identity)) { object, new in
-      objects.append(object)
-      isNew.append(new)
-    }
+    let objects = register(rows.lazy.map(\.identity)) { isNew.append($1) }
     let current = reader.install(rows, owning: isNew)
     let seesNewest = reads.pin == nil && parent == nil
     for (object, row) in zip(objects, current) {
@@ -233,62 +228,66 @@ extension NSManagedObjectContext {
   /// The row cache only records that they have an owner.
   final func register(_ keys: [FetchedIdentity], from store: CachingStore) -> [NSManagedObject] {
     guard let rootIndex = keys.first?.layout.rootIndex else { return [] }
-    var objects: [NSManagedObject] = []
-    objects.reserveCapacity(keys.count)
     var fresh: [Int64] = []
     fresh.reserveCapacity(keys.count)
-    register(keys) { object, isNew in
-      if isNew { fresh.append(object.primaryKey) }
-      objects.append(object)
+    let objects = register(keys) { key, isNew in
+      if isNew { fresh.append(key) }
     }
     store.addOwner(rootIndex: rootIndex, keys: fresh)
     return objects
   }
 
-  /// Visits the registered objects of rows of one root entity, creating faults where there are
+  /// Returns the registered objects of rows of one root entity, creating faults where there are
   /// none; the caller adds those as owners to the row cache.
   ///
-  /// A layout's reference count changes once for a run of its rows.
+  /// A layout's reference count changes once for a run of its rows, an object's twice: for the
+  /// registry and for the array.
   @inline(__always)
   private func register(
     _ identities: some Collection<FetchedIdentity>,
-    _ visit: (_ object: consuming NSManagedObject, _ isNew: Bool) -> Void
-  ) {
-    guard var layout = identities.first?.layout else { return }
+    _ visit: (_ primaryKey: Int64, _ isNew: Bool) -> Void
+  ) -> [NSManagedObject] {
+    guard let first = identities.first?.layout else { return [] }
     // All are in one store; the objects of any other store need its layout.
-    if layout.storeIndex != 0 { return registerElsewhere(identities, visit) }
-    registry.reserve(rootIndex: layout.rootIndex, identities.count)
-    var (entity, objectClass) = (layout.entity, layout.objectClass)
-    for identity in identities {
-      if !identity.isOf(layout) {
-        layout = identity.layout
-        (entity, objectClass) = (layout.entity, layout.objectClass)
-      }
-      if let known = known(layout, identity.primaryKey) {
-        visit(known, false)
-      } else {
-        let object = objectClass.init(entity: entity, insertInto: nil)
-        object.becomeFault(primaryKey: identity.primaryKey, in: self)
-        registry.add(object, rootIndex: layout.rootIndex, index: layout.index)
-        visit(object, true)
+    if first.storeIndex != 0 { return registerElsewhere(identities, visit) }
+    registry.reserve(rootIndex: first.rootIndex, identities.count)
+    return Array(unsafeUninitializedCapacity: identities.count) { objects, count in
+      // Variables that the closure captured would be retained for each row.
+      var layout = first
+      var (entity, objectClass) = (layout.entity, layout.objectClass)
+      for identity in identities {
+        if !identity.isOf(layout) {
+          layout = identity.layout
+          (entity, objectClass) = (layout.entity, layout.objectClass)
+        }
+        if let known = known(layout, identity.primaryKey) {
+          objects.initializeElement(at: count, to: known)
+          visit(identity.primaryKey, false)
+        } else {
+          let object = objectClass.init(entity: entity, insertInto: nil)
+          object.becomeFault(primaryKey: identity.primaryKey, in: self)
+          registry.add(object, rootIndex: layout.rootIndex, index: layout.index)
+          objects.initializeElement(at: count, to: object)
+          visit(identity.primaryKey, true)
+        }
+        count += 1
       }
     }
   }
 
   private func registerElsewhere(
     _ identities: some Collection<FetchedIdentity>,
-    _ visit: (_ object: consuming NSManagedObject, _ isNew: Bool) -> Void
-  ) {
-    for identity in identities {
+    _ visit: (_ primaryKey: Int64, _ isNew: Bool) -> Void
+  ) -> [NSManagedObject] {
+    identities.map { identity in
       let layout = identity.layout
-      if let known = known(layout, identity.primaryKey) {
-        visit(known, false)
-      } else {
-        let object = layout.makeObject()
-        object.becomeFault(primaryKey: identity.primaryKey, in: self)
-        registry.add(object)
-        visit(object, true)
-      }
+      let known = known(layout, identity.primaryKey)
+      visit(identity.primaryKey, known == nil)
+      if let known { return known }
+      let object = layout.makeObject()
+      object.becomeFault(primaryKey: identity.primaryKey, in: self)
+      registry.add(object)
+      return object
     }
   }
 

@@ -30,10 +30,9 @@ struct ReadSession {
   /// Call `finish(_:isInBlock:)` with the reader once. **Cost:** with a new read transaction, a
   /// connection from the pool and BEGIN.
   mutating func begin(
-    _ store: RowStore, in coordinator: NSPersistentStoreCoordinator,
-    for context: NSManagedObjectContext
+    _ store: RowStore, for context: NSManagedObjectContext
   ) throws -> any StoreReader {
-    let reader = try reader(for: store, in: coordinator, context)
+    let reader = try reader(for: store, context)
     depth += 1
     return reader
   }
@@ -62,8 +61,7 @@ struct ReadSession {
   }
 
   private mutating func reader(
-    for store: RowStore, in coordinator: NSPersistentStoreCoordinator,
-    _ context: NSManagedObjectContext
+    for store: RowStore, _ context: NSManagedObjectContext
   ) throws -> any StoreReader {
     if let current, current.store === store, depth > 0 || current.isFresh { return current }
     if storeCount > 1 || store.storeIndex > 0 {
@@ -80,16 +78,15 @@ struct ReadSession {
     } else {
       end()
     }
-    let reader = try open(store, in: coordinator, for: context)
+    let reader = try open(store, for: context)
     current = reader
     return reader
   }
 
   private mutating func open(
-    _ store: RowStore, in coordinator: NSPersistentStoreCoordinator,
-    for context: NSManagedObjectContext
+    _ store: RowStore, for context: NSManagedObjectContext
   ) throws -> any StoreReader {
-    guard let generation = try generation(of: store, in: coordinator) else {
+    guard let generation = try generation(of: store, in: context.requiredCoordinator) else {
       return try store.beginReading(for: context)
     }
     return GenerationReader(generation)
@@ -140,9 +137,14 @@ struct ReadSession {
   }
 
   /// Returns the coordinator's first store, looked up again after it was removed.
-  mutating func firstStore(of coordinator: NSPersistentStoreCoordinator?) -> RowStore? {
+  ///
+  /// The coordinator isn't retained for a known store: stores refer to it weakly, which makes its
+  /// reference count slow.
+  mutating func firstStore(
+    of coordinator: @autoclosure () -> NSPersistentStoreCoordinator?
+  ) -> RowStore? {
     if let first, !first.isRemoved { return first }
-    first = coordinator?.store(at: 0) ?? first
+    first = coordinator()?.store(at: 0) ?? first
     return first
   }
 }
@@ -156,7 +158,7 @@ extension NSManagedObjectContext {
   final func read<R>(_ store: RowStore, _ body: (any StoreReader) throws -> R) throws -> R {
     do {
       makeRoom(for: store.storeIndex)
-      let reader = try reads.begin(store, in: requiredCoordinator, for: self)
+      let reader = try reads.begin(store, for: self)
       defer { reads.finish(reader, isInBlock: blocks.isRunning) }
       return try body(reader)
     } catch {

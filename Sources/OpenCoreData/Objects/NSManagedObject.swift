@@ -40,10 +40,10 @@ open class NSManagedObject: NSObject {
     entity: borrowing NSEntityDescription, insertInto context: NSManagedObjectContext?
   ) {
     let layout = EntityLayout.of(entity)
-    self.layout = layout
     self.row = layout.defaultRow
     self.primaryKey = 0
     self.state = layout.initialState(of: Self.self)
+    self.layout = consume layout
     super.init()
     guard let context else { return }
     context.insert(self)

@@ -116,7 +116,7 @@ extension SQLiteReader {
     let plan = faultPlans.plan(layout, in: sqlite)
     var fetched: FetchedRow?
     do {
-      try sqlite.select(plan.query, key: key, on: connection, for: layout.entity, in: scope) {
+      try sqlite.select(plan, key: key, on: connection, for: layout, in: scope) {
         fetched = try plan.decoder.row($0)
       }
     } catch {

@@ -16,8 +16,9 @@ extension SQLiteStore {
     for (index, values) in query.intArrays.enumerated() {
       try connection.bindIntArray(index, values)
     }
-    return try run(query, on: connection, in: scope, entity: entity, binds: query.binds) {
-      statement throws(SQLiteError) in
+    return try run(
+      query.sql, query, on: connection, in: scope, entity: entity, binds: query.binds
+    ) { statement throws(SQLiteError) in
       for (index, value) in query.binds.enumerated() {
         try statement.bind(value, at: Int32(index + 1))
       }
@@ -26,14 +27,15 @@ extension SQLiteStore {
     }
   }
 
-  /// Runs a SELECT whose only bound value is a primary key: a fault's, without an array.
+  /// Runs a fault's SELECT, whose only bound value is a primary key.
   @discardableResult
   func select(
-    _ query: SelectQuery, key: Int64, on connection: Connection, for entity: NSEntityDescription,
+    _ plan: FaultPlan, key: Int64, on connection: Connection, for layout: EntityLayout,
     in scope: ProfileScope, _ body: (Statement) throws -> Void
   ) throws -> Int {
     try run(
-      query, on: connection, in: scope, entity: entity.name ?? "", binds: [.integer(key)]
+      plan.query.sql, plan.query, on: connection, in: scope, entity: layout.entity.name ?? "",
+      binds: [.integer(key)]
     ) { statement throws(SQLiteError) in
       try statement.bind(key, at: 1)
     } body: {
@@ -43,14 +45,14 @@ extension SQLiteStore {
 
   /// Runs a query.
   ///
-  /// Reported values (`entity`, `binds`) are created only if there's an observer.
+  /// Reported values (`query`, `entity`, `binds`) are created only if there's an observer.
   @inline(__always)
   private func run(
-    _ query: SelectQuery, on connection: Connection, in scope: ProfileScope,
-    entity: @autoclosure () -> String, binds: @autoclosure () -> [SQLiteValue],
+    _ sql: String, _ query: @autoclosure () -> SelectQuery, on connection: Connection,
+    in scope: ProfileScope, entity: @autoclosure () -> String, binds: @autoclosure () -> [SQLiteValue],
     bind: (Statement) throws(SQLiteError) -> Void, body: (Statement) throws -> Void
   ) throws -> Int {
-    let statement = try connection.statement(query.sql)
+    let statement = try connection.statement(sql)
     let event = scope.begin(.statement)
     let before = event == nil ? nil : scope.work(of: statement)
     var rows = 0
@@ -62,21 +64,21 @@ extension SQLiteStore {
       scope.end(event) { event in
         event.entity = entity()
         event.rows = rows
-        event.statement = record(query.sql, binds(), query.intArrays.count, .select, scope)
+        event.statement = record(sql, binds(), query().intArrays.count, .select, scope)
         event.statement?.work = before.map { statement.work - $0 }
         event.statement?.found = found
-        event.statement?.plan = plan(of: query.sql, binds(), on: connection, in: scope)
+        event.statement?.plan = plan(of: sql, binds(), on: connection, in: scope)
       }
     }
     try bind(statement)
-    guard event != nil, scope.demand.includes(.rows), query.givesObjects else {
+    guard event != nil, scope.demand.includes(.rows), query().givesObjects else {
       try forEachRow(of: statement, counting: &rows, body)
       return rows
     }
     var list: [StatementRecord.FoundObject] = []
     defer { found = list }
     try forEachRow(of: statement, counting: &rows) { statement in
-      list.append(foundObject(statement, query.projection))
+      list.append(foundObject(statement, query().projection))
       try body(statement)
     }
     return rows
@@ -187,14 +189,15 @@ extension SelectQuery {
 /// a decoder serves one thread.
 final class FaultPlans: @unchecked Sendable {  // one reader has it at a time
   /// By layout index.
-  private var plans: [Int: FaultPlan] = [:]
+  private var plans: [FaultPlan?] = []
 
   /// Returns the statement and the decoder of an entity's faults.
   func plan(_ layout: EntityLayout, in store: SQLiteStore) -> FaultPlan {
-    if let plan = plans[layout.index] { return plan }
+    if plans.indices.contains(layout.index), let plan = plans[layout.index] { return plan }
     let query = store.translator.fault(entity: store.entity(layout))
     let plan = FaultPlan(
       query: query, decoder: RowDecoder(projection: query.projection, layouts: store.layouts))
+    while plans.count <= layout.index { plans.append(nil) }
     plans[layout.index] = plan
     return plan
   }
