@@ -147,8 +147,9 @@ struct MigrationFailure: Error, Sendable {
       "\(some) the same values for \(path), which must be unique. Remove duplicates in a "
         + "version without the constraint."
     case .notUniqueByDefault:
-      "\(some) the same values for \(path), which must be unique; objects without a value get a default value. "
-        + "Make the attribute optional without one, or set its values in a version without the constraint."
+      "\(some) the same values for \(path), which must be unique; objects without a value get a default "
+        + "value. Make the attribute optional without one, or set its values in a version without the "
+        + "constraint."
     }
   }
 }

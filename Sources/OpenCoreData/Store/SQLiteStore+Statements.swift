@@ -49,7 +49,8 @@ extension SQLiteStore {
   @inline(__always)
   private func run(
     _ sql: String, _ query: @autoclosure () -> SelectQuery, on connection: Connection,
-    in scope: ProfileScope, entity: @autoclosure () -> String, binds: @autoclosure () -> [SQLiteValue],
+    in scope: ProfileScope, entity: @autoclosure () -> String,
+    binds: @autoclosure () -> [SQLiteValue],
     bind: (Statement) throws(SQLiteError) -> Void, body: (Statement) throws -> Void
   ) throws -> Int {
     let statement = try connection.statement(sql)
