@@ -129,8 +129,8 @@ struct MigrationObstacleTests {
     #expect(cause.userInfo["property"] as? String == property)
     #expect(
       cause.localizedDescription.hasPrefix(
-        "Objects have the same values for Person.\(property), which must be unique, because they get a "
-          + "default value."))
+        "Objects have the same values for Person.\(property), which must be unique; objects without a "
+          + "value get a default value."))
     #expect(try store.contents()["Store.sqlite"] == bytes)
   }
 
