@@ -34,6 +34,22 @@ struct TemporaryFoldersTests {
     #expect(names == ["kept"])
   }
 
+  @Test("a folder of which something can't be removed keeps its marker file, and is removed later")
+  func partlyRemovedFoldersAreRemovedLater() throws {
+    let mine = try TemporaryFolders.make(outside: nil, in: [parent.path])
+    // Deeper than any folder that's created here, so it isn't removed.
+    let deep = mine + "/deep" + String(repeating: "/inner", count: 20)
+    try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: mine + "/file"))
+    TemporaryFolders.remove(mine)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: mine).sorted()
+        == [".cdprof-scratch", "deep"])
+    try FileManager.default.removeItem(atPath: mine + "/deep/inner/inner")
+    TemporaryFolders.removeLeftBehind(in: [parent.path])
+    #expect(names == [])
+  }
+
   @Test("links, files, folders of other modes, and folders without a marker file are kept")
   func foreignFilesAndFoldersAreKept() throws {
     try parent.write([1], to: "cdprof-scratch-file11")

@@ -149,26 +149,32 @@ package enum TemporaryFolders {
   /// The maximum depth to remove, which exceeds that of created folders.
   private static let maximumDepth = 16
 
-  /// Removes a folder and its contents.
+  /// Removes a folder and its contents, and returns whether nothing of it remains.
   ///
   /// Links are removed, not followed.
-  private static func removeTree(_ parent: Int32, _ name: String, depth: Int) {
-    guard depth < maximumDepth else { return }
+  @discardableResult
+  private static func removeTree(_ parent: Int32, _ name: String, depth: Int) -> Bool {
+    guard depth < maximumDepth else { return false }
     let directory = openFolder(parent, name)
-    guard directory >= 0 else { return }
-    // The marker is removed last, so that a partially removed folder is still recognized.
+    guard directory >= 0 else { return false }
     let all = names(in: directory)
-    for entry in all.filter({ $0 != marker }) + all.filter({ $0 == marker }) {
+    var isRemoved = true
+    for entry in all where entry != marker {
       var info = stat()
-      guard fstatat(directory, entry, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+      guard fstatat(directory, entry, &info, AT_SYMLINK_NOFOLLOW) == 0 else {
+        isRemoved = errno == ENOENT && isRemoved
+        continue
+      }
       if info.st_mode & S_IFMT == S_IFDIR {
-        removeTree(directory, entry, depth: depth + 1)
+        isRemoved = removeTree(directory, entry, depth: depth + 1) && isRemoved
       } else {
-        unlinkat(directory, entry, 0)
+        isRemoved = unlinkat(directory, entry, 0) == 0 && isRemoved
       }
     }
+    // A folder of which something remains is still recognized, and removed later.
+    if isRemoved, all.contains(marker) { unlinkat(directory, marker, 0) }
     close(directory)
-    unlinkat(parent, name, AT_REMOVEDIR)
+    return unlinkat(parent, name, AT_REMOVEDIR) == 0 && isRemoved
   }
 
   private static func openFolder(_ parent: Int32, _ name: String) -> Int32 {
@@ -177,7 +183,11 @@ package enum TemporaryFolders {
 
   /// Returns the names in a folder without `.` and `..`, or an empty array if it can't be listed.
   private static func names(in directory: Int32) -> [String] {
-    guard let stream = fdopendir(dup(directory)) else { return [] }
+    let copy = dup(directory)
+    guard let stream = fdopendir(copy) else {
+      if copy >= 0 { close(copy) }
+      return []
+    }
     defer { closedir(stream) }
     rewinddir(stream)
     var names: [String] = []
