@@ -87,8 +87,7 @@ corrupt: prepare
 	  swift test --disable-xctest $(SWIFT_FLAGS) --filter FuzzTests
 
 # LONG=1 fails each file operation and statement instead of a sample of 12 for each cause, and every 20th of SQLite's
-# 200,000 allocations, of which START=1 to 20 is the first. STEP=1 fails each one, which takes hours. Its files are in
-# memory if possible, because it syncs them millions of times.
+# 200,000 allocations, of which START=1 to 20 is the first. STEP=1 fails each one. Both take hours.
 faults: prepare
 	@sh Scripts/faults.sh '$(LONG)' '$(or $(START),1)' '$(or $(STEP),20)' $(SWIFT_FLAGS)
 

@@ -20,6 +20,7 @@ if [ -d /dev/shm ]; then
   TMPDIR=$(mktemp -d /dev/shm/cdprof.XXXXXX)
   export TMPDIR
   trap 'rm -rf "$TMPDIR"' EXIT
+  trap 'exit 130' INT TERM
 fi
 CDPROF_FAULTS=all CDPROF_ALLOCATIONS="$start,$step" \
   swift test -c release --scratch-path .build/faults -Xswiftc -enable-testing "$@"

@@ -79,14 +79,26 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
   /// Foundation's `customSelector` is a `Selector`, which isn't available on Linux.
   public let customSelectorName: String?
 
-  /// The constant on the right that one value is compared with, which is `nil` for NaN.
+  private let operands: Operands
+
+  /// What most comparisons need of their expressions.
   ///
-  /// `nil` for ANY, ALL, and other expressions.
-  private let constant: PredicateValue?
-  /// Whether the expression on the left is a key path of one key.
-  private let hasKeyOnLeft: Bool
-  /// The position of that key in the last record.
-  private let lastPosition = LastPosition()
+  /// Reading it counts no reference to an expression, which would take longer than comparing.
+  private struct Operands: ~Copyable {
+    /// Whether the expression on the left is a key path of one key.
+    let hasKeyOnLeft: Bool
+    /// The position of that key in the last record.
+    let lastPosition = LastPosition()
+    /// The constant on the right that one value is compared with, which is `nil` for NaN.
+    ///
+    /// `nil` for ANY, ALL, and other expressions.
+    let constant: PredicateValue?
+
+    init(_ left: NSExpression, _ modifier: Modifier, _ right: NSExpression) {
+      hasKeyOnLeft = left.hasOnlyKey
+      constant = modifier == .direct && right.isConstant ? right.constant.nilIfNotANumber : nil
+    }
+  }
 
   /// Creates a comparison of two expressions.
   ///
@@ -102,8 +114,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = type
     self.options = options
     customSelectorName = nil
-    constant = Self.constant(comparisonPredicateModifier, rightExpression)
-    hasKeyOnLeft = leftExpression.hasOnlyKey
+    operands = Operands(leftExpression, comparisonPredicateModifier, rightExpression)
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
@@ -119,8 +130,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = .customSelector
     options = []
     self.customSelectorName = customSelectorName
-    constant = Self.constant(comparisonPredicateModifier, rightExpression)
-    hasKeyOnLeft = leftExpression.hasOnlyKey
+    operands = Operands(leftExpression, comparisonPredicateModifier, rightExpression)
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
@@ -141,26 +151,21 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = type
     self.options = Options(rawValue: options)
     customSelectorName = selector
-    constant = Self.constant(comparisonPredicateModifier, rightExpression)
-    hasKeyOnLeft = leftExpression.hasOnlyKey
+    operands = Operands(leftExpression, comparisonPredicateModifier, rightExpression)
     super.init(decoded: .comparison, depth: 1 + max(left.depth, right.depth))
-  }
-
-  private static func constant(_ modifier: Modifier, _ right: NSExpression) -> PredicateValue? {
-    modifier == .direct && right.isConstant ? right.constant.nilIfNotANumber : nil
   }
 
   override func isTrue(
     for record: (any PredicateRecord)?, _ evaluator: inout PredicateEvaluator
   ) throws(PredicateEvaluationError) -> Bool {
     let left: PredicateValue
-    if hasKeyOnLeft, let record {
-      left = lastPosition.value(of: leftExpression.onlyKey ?? "", in: record)
+    if operands.hasKeyOnLeft, let record {
+      left = operands.lastPosition.value(of: leftExpression.onlyKey ?? "", in: record)
     } else {
       left = try evaluator.value(of: leftExpression)
     }
     // NaN is compared as `nil`, as in a store.
-    if let constant {
+    if let constant = operands.constant {
       return try evaluator.isTrue(self, left.nilIfNotANumber, constant)
     }
     return try evaluator.evaluate(self, left.nilIfNotANumber)
@@ -189,8 +194,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = comparison.predicateOperatorType
     options = comparison.options
     customSelectorName = comparison.customSelectorName
-    constant = Self.constant(comparisonPredicateModifier, rightExpression)
-    hasKeyOnLeft = leftExpression.hasOnlyKey
+    operands = Operands(leftExpression, comparisonPredicateModifier, rightExpression)
     super.init(kind: .comparison, depth: 1 + max(left.depth, right.depth))
   }
 }

@@ -122,7 +122,7 @@ extension Unmanaged {
   ///
   /// Code that calls it makes sure that the instance stays alive.
   @inline(__always)
-  func withInstance<Value, Failure: Error>(
+  fileprivate func withInstance<Value, Failure: Error>(
     _ body: (Instance) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     do {

@@ -240,8 +240,9 @@ extension NSManagedObjectContext {
   /// Returns the registered objects of rows of one root entity, creating faults where there are
   /// none; the caller adds those as owners to the row cache.
   ///
-  /// A layout's reference count changes once for a run of its rows, an object's twice: for the
-  /// registry and for the array.
+  /// An object is retained by the registry and by the array, and by nothing else in between.
+  ///
+  /// - Parameter visit: Gets each key, and whether there was no object.
   @inline(__always)
   private func register(
     _ identities: some Collection<FetchedIdentity>,

@@ -70,7 +70,7 @@ struct Plan {
   static func rowsWithoutFloor(rows: Int) -> [Row] {
     [
       Row(name: "memory") {
-        let readings = try Memory.allCases.map { ($0, try $0.readInChild(rows: rows)) }
+        let readings = try Memory.allCases.map { ($0, try $0.least(rows: rows)) }
         return readings.flatMap { kind, reading -> [Floor] in
           let limit: Double? =
             switch kind {
