@@ -29,7 +29,7 @@ help:
 	@echo 'make fleet      load 1,000 logs into DuckDB and PostgreSQL, and compare the answers of both; needs Python and a network'
 	@echo 'make checked    test the core with checked rows, the address sanitizer, and the thread sanitizer'
 	@echo 'make walk       compare random operations with plain dictionaries: 20 seeds of 10,000 steps'
-	@echo 'make threads    run eight contexts on one coordinator for five minutes under the thread sanitizer, and test Moody'
+	@echo 'make threads    run contexts on eight threads and in two processes under the thread sanitizer for five minutes, and test Moody'
 	@echo 'make memory     fetch, read, release, and migrate a million objects within memory limits'
 	@echo 'make kills      kill 200 processes each while they save, migrate, and change stores with others; KILLS=1000'
 	@echo 'make build      build cdprof for release'
@@ -134,9 +134,10 @@ checked: prepare
 walk: prepare
 	CDPROF_WALK_STEPS=10000 CDPROF_RANDOM_SEEDS=20 swift test --disable-xctest $(SWIFT_FLAGS) --filter RandomOperationTests
 
+# SECONDS=3600 runs the contexts for an hour.
 threads: prepare
-	CDPROF_THREAD_SECONDS=300 TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/threads.supp'" \
-	  swift test --disable-xctest $(SWIFT_FLAGS) --filter ConcurrentContextTests \
+	CDPROF_THREAD_SECONDS=$(or $(SECONDS),300) TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/threads.supp'" \
+	  swift test --disable-xctest $(SWIFT_FLAGS) --filter 'ConcurrentContextTests|CommitHistoryTests' \
 	  --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/threads.supp'" \
 	  swift test --package-path Examples/Moody --disable-xctest $(SWIFT_FLAGS) --disable-build-manifest-caching \

@@ -2,18 +2,49 @@ import Foundation
 
 /// What contexts of several processes wrote to a store, and what they saw.
 ///
-/// `check(_:)` compares it with the only order of commits in which it's possible: a read sees the
-/// commits up to one of them and nothing of the others, that one isn't before a commit that
-/// returned before the read began, and a save didn't overwrite what its context hasn't read.
+/// `check(_:from:to:)` compares it with the only order of commits in which it's possible: a read
+/// sees the commits up to one of them and nothing of the others, that one isn't before a commit
+/// that returned before the read began, a save didn't overwrite what its context hasn't read, and a
+/// batch request changed as many rows as were there.
 struct CommitHistory: Codable, Sendable {
-  /// A save of registers, and of a row for the commit in the same transaction.
+  /// A row with a value.
+  struct Register: Codable, Equatable, Sendable {
+    /// The commit that inserted the row; 0 in the beginning.
+    var row = 0
+    /// The commit that wrote the value.
+    var value = 0
+  }
+
+  /// The content of the store.
+  struct State: Codable, Equatable, Sendable {
+    /// The registers that exist, by key.
+    var registers: [Int: Register] = [:]
+    /// The number of entries of each context; none if it's 0.
+    var entries: [Int: Int] = [:]
+
+    /// The number of all entries.
+    var entryCount: Int { entries.values.reduce(0, +) }
+  }
+
+  /// A save or a batch request, each of which is one transaction.
   struct Write: Codable, Sendable {
+    /// The number of the commit, which is also the author of the transaction.
     let commit: Int
-    let begin: UInt64
-    let end: UInt64
-    /// The registers, with the commits whose values the context had read.
-    let replaced: [Int: Int]
-    let succeeded: Bool
+    let context: Int
+    /// The registers that a save changes, as its context had read them; `nil` for those it inserts.
+    var replaced: [Int: Register?] = [:]
+    /// The registers that a batch request changes, or a save whose merge policy overwrites them, if
+    /// they exist.
+    var unread: [Int] = []
+    /// Whether the registers are deleted, instead of set to the commit's number.
+    var isDeletion = false
+    /// The number of entries that are inserted; `nil` if all entries of the context are deleted.
+    var entries: Int? = 0
+    /// The number of rows that a batch request reports.
+    var rows: Int?
+    var begin: UInt64 = 0
+    var end: UInt64 = 0
+    var succeeded = true
   }
 
   /// The values of all registers, as one context saw them.
@@ -21,13 +52,15 @@ struct CommitHistory: Codable, Sendable {
     let context: Int
     let begin: UInt64
     let end: UInt64
-    let registers: [Int: Int]
-    /// The commits that the context saw, of a query generation; `nil` if only registers were read.
-    let commits: Int?
+    let registers: [Int: Register]
+    /// The number of entries, of a query generation; `nil` if only registers were read.
+    let entryCount: Int?
   }
 
   var writes: [Write] = []
   var reads: [Read] = []
+  /// The number of migrations that failed because the store was open.
+  var rejectedMigrations = 0
 
   /// The time on a clock that all processes have.
   static func now() -> UInt64 {
@@ -36,43 +69,51 @@ struct CommitHistory: Codable, Sendable {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
+  static func + (first: Self, second: Self) -> Self {
+    CommitHistory(
+      writes: first.writes + second.writes, reads: first.reads + second.reads,
+      rejectedMigrations: first.rejectedMigrations + second.rejectedMigrations)
+  }
+
   /// Returns what can't be explained by an order of commits; empty if everything can.
   ///
   /// - Parameters:
   ///   - order: The commits in the order of the store's history.
-  ///   - keys: The registers, all of which begin as 0.
-  func check(_ order: [Int], keys: Range<Int>) -> [String] {
+  ///   - first: The content before the first commit.
+  ///   - last: The content after the last one.
+  func check(_ order: [Int], from first: State, to last: State) -> [String] {
     let positions = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0 + 1) })
     let byCommit = Dictionary(uniqueKeysWithValues: writes.map { ($0.commit, $0) })
     var problems: [String] = []
-    var states = [Dictionary(uniqueKeysWithValues: keys.map { ($0, 0) })]
+    var states = [first]
     for commit in order {
-      var state = states[states.count - 1]
       guard let write = byCommit[commit] else { return ["commit \(commit) wasn't made"] }
-      for (key, old) in write.replaced {
-        if state[key] != old { problems.append("commit \(commit) overwrote \(key) unread") }
-        state[key] = commit
-      }
-      states.append(state)
+      states.append(states[states.count - 1].after(write, &problems))
     }
-    for write in writes where write.succeeded != (positions[write.commit] != nil) {
+    if states[states.count - 1] != last {
+      problems.append("the store contains \(last), not \(states[states.count - 1])")
+    }
+    for write in writes where write.isExpected != (positions[write.commit] != nil) {
       problems.append(
         "commit \(write.commit) is \(write.succeeded ? "lost" : "there after its error")")
     }
+    return problems + unexplainedReads(states, positions)
+  }
+
+  private func unexplainedReads(_ states: [State], _ positions: [Int: Int]) -> [String] {
     // The latest commit that had returned at a time, and the latest that had begun.
     let stored = writes.filter { positions[$0.commit] != nil }
     let (returned, begun) = (
       Self.latest(stored.map { ($0.end, positions[$0.commit] ?? 0) }),
       Self.latest(stored.map { ($0.begin, positions[$0.commit] ?? 0) })
     )
+    var problems: [String] = []
     var last: [Int: Int] = [:]
     for read in reads.sorted(by: { $0.begin < $1.begin }) {
       let first = max(returned(read.begin), last[read.context] ?? 0)
       let possible = first...max(first, begun(read.end))
-      let seen = read.commits.map { $0...$0 } ?? possible
-      guard let found = seen.first(where: { possible.contains($0) && states[$0] == read.registers })
-      else {
-        problems.append("context \(read.context) saw \(read.registers), commits \(seen)")
+      guard let found = possible.first(where: { states[$0].isSeen(by: read) }) else {
+        problems.append("context \(read.context) saw \(read), possible commits \(possible)")
         continue
       }
       last[read.context] = found
@@ -95,5 +136,46 @@ struct CommitHistory: Codable, Sendable {
       }
       return low == 0 ? 0 : steps[low - 1].number
     }
+  }
+}
+
+extension CommitHistory.Write {
+  /// Whether the store's history contains the commit, which isn't so if it changed no row.
+  fileprivate var isExpected: Bool { succeeded && rows != 0 }
+}
+
+extension CommitHistory.State {
+  fileprivate func isSeen(by read: CommitHistory.Read) -> Bool {
+    registers == read.registers && (read.entryCount.map { $0 == entryCount } ?? true)
+  }
+
+  /// Returns the content after a commit.
+  fileprivate func after(_ write: CommitHistory.Write, _ problems: inout [String]) -> Self {
+    var next = self
+    for (key, old) in write.replaced {
+      let current = registers[key]
+      // Deleting a row that's already deleted isn't a conflict.
+      if write.isDeletion, let old, current?.row != old.row { continue }
+      if current != old { problems.append("commit \(write.commit) overwrote \(key) unread") }
+      next.registers[key] =
+        write.isDeletion
+        ? nil : CommitHistory.Register(row: old?.row ?? write.commit, value: write.commit)
+    }
+    let found = write.unread.filter { registers[$0] != nil }
+    for key in found {
+      if write.isDeletion {
+        next.registers[key] = nil
+      } else {
+        next.registers[key]?.value = write.commit
+      }
+    }
+    let own = entries[write.context] ?? 0
+    let entries = write.entries.map { own + $0 } ?? 0
+    next.entries[write.context] = entries == 0 ? nil : entries
+    let changed = found.count + abs(entries - own)
+    if let rows = write.rows, rows != changed {
+      problems.append("commit \(write.commit) reports \(rows) rows, not \(changed)")
+    }
+    return next
   }
 }

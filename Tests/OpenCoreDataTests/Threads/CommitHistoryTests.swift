@@ -8,8 +8,9 @@ import Testing
 /// `CDPROF_THREAD_SECONDS=3600` changes and reads one store for an hour; the default is a second.
 @Suite("What contexts of several processes see of a store's commits")
 struct CommitHistoryTests {
-  private static let keys = 0..<6
   private static let contexts = 8
+  /// How often the processes are started; in between, the store is migrated.
+  private static let rounds = max(2, Int(ConcurrentContextTests.seconds / 10))
 
   @Test("Everything that eight contexts of two processes saw is explained by one order of commits")
   func contextsSeeOneOrderOfCommits() async throws {
@@ -17,83 +18,154 @@ struct CommitHistoryTests {
       .appendingPathComponent("CommitHistoryTests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    try Self.createStore(in: folder)
-    await withTaskGroup { group in
-      for process in 1...2 {
-        group.addTask {
-          await #expect(processExitsWith: .success) {
-            [process = process as Int, path = folder.path as String] in
-            try Self.run(process, in: URL(fileURLWithPath: path))
+    var state = try Self.createStore(in: folder)
+    for round in 0..<Self.rounds {
+      await withTaskGroup { group in
+        for process in 1...2 {
+          group.addTask {
+            await #expect(processExitsWith: .success) {
+              [process = process as Int, round = round as Int, path = folder.path as String] in
+              try Self.run(process, round, in: URL(fileURLWithPath: path))
+            }
           }
         }
       }
+      let history = try (1...2).map { process in
+        let note = try Data(contentsOf: Self.note(of: process, folder))
+        return try JSONDecoder().decode(CommitHistory.self, from: note)
+      }.reduce(CommitHistory(), +)
+      // Migrates the store, which keeps its history.
+      let (order, next) = try Self.finish(round, in: folder)
+      #expect(history.check(order, from: state, to: next).prefix(10) == [], "round \(round)")
+      #expect(order.count > 10 && history.reads.count > 10)
+      #expect(history.reads.contains { $0.entryCount != nil })
+      #expect(history.rejectedMigrations > 0)
+      #expect(try FailureFixture.findings(Self.store(in: folder)) == [], "round \(round)")
+      state = next
     }
-    var history = CommitHistory()
-    for process in 1...2 {
-      let part = try JSONDecoder().decode(
-        CommitHistory.self, from: Data(contentsOf: Self.note(of: process, folder)))
-      history.writes += part.writes
-      history.reads += part.reads
-    }
-    let order = try Self.order(in: folder)
-    #expect(history.check(order, keys: Self.keys).prefix(10) == [])
-    #expect(order.count > 10 && history.reads.count > 10)
-    #expect(history.reads.contains { $0.commits != nil })
   }
 
-  @Test("A history with a lost, invented, or overwritten commit, or a mixed read isn't explained")
-  func impossibleHistoriesAreFound() {
-    typealias Write = CommitHistory.Write
-    let writes = [
-      Write(commit: 7, begin: 1, end: 2, replaced: [0: 0, 1: 0], succeeded: true),
-      Write(commit: 8, begin: 3, end: 4, replaced: [1: 7], succeeded: true),
-    ]
-    func problems(_ writes: [Write], _ registers: [Int: Int], _ commits: Int?, _ begin: UInt64 = 5)
-      -> Int
-    {
-      let read = CommitHistory.Read(
-        context: 1, begin: begin, end: 6, registers: registers, commits: commits)
-      return CommitHistory(writes: writes, reads: [read]).check([7, 8], keys: 0..<2).count
+  // MARK: Impossible histories
+
+  private typealias Register = CommitHistory.Register
+
+  /// Two saves, a batch request that sets a register and one that doesn't exist, and a deletion.
+  private static let writes = [
+    CommitHistory.Write(
+      commit: 7, context: 1, replaced: [0: Register(), 1: Register()], begin: 1, end: 2),
+    CommitHistory.Write(
+      commit: 8, context: 1, replaced: [1: Register(value: 7)], entries: 1, begin: 3, end: 4),
+    CommitHistory.Write(commit: 9, context: 2, unread: [0, 2], rows: 1, begin: 5, end: 6),
+    CommitHistory.Write(
+      commit: 10, context: 2, replaced: [1: Register(value: 8)], isDeletion: true,
+      begin: 7, end: 8),
+  ]
+
+  /// The number of problems of a history with one read; no row is inserted in it.
+  private static func problems(
+    _ writes: [CommitHistory.Write], _ last: [Int: Int], read: [Int: Int]? = nil,
+    entries: Int? = nil, begin: UInt64 = 20
+  ) -> Int {
+    let read = CommitHistory.Read(
+      context: 1, begin: begin, end: 21,
+      registers: (read ?? last).mapValues { Register(value: $0) },
+      entryCount: entries)
+    let order = writes.filter { $0.succeeded && $0.rows != 0 }.map(\.commit)
+    let last = CommitHistory.State(
+      registers: last.mapValues { Register(value: $0) }, entries: [1: 1])
+    let first = CommitHistory.State(registers: [0: Register(), 1: Register()])
+    return CommitHistory(writes: writes, reads: [read]).check(order, from: first, to: last).count
+  }
+
+  @Test("A lost, invented, or mixed read isn't explained")
+  func impossibleReadsAreFound() {
+    func problems(_ read: [Int: Int], entries: Int? = nil, begin: UInt64 = 20) -> Int {
+      Self.problems(Self.writes, [0: 9], read: read, entries: entries, begin: begin)
     }
-    #expect(problems(writes, [0: 7, 1: 8], 2) == 0)
-    #expect(problems(writes, [0: 7, 1: 8], nil) == 0)
-    #expect(problems(writes, [0: 7, 1: 7], 1, 2) == 0)
-    // Half of the first commit, a commit of the future, a read of the past, a later generation.
-    #expect(problems(writes, [0: 0, 1: 7], nil, 1) == 1)
-    #expect(problems(writes, [0: 7, 1: 9], nil) == 1)
-    #expect(problems(writes, [0: 7, 1: 7], nil) == 1)
-    #expect(problems(writes, [0: 7, 1: 7], 2, 2) == 1)
-    let unread = Write(commit: 8, begin: 3, end: 4, replaced: [1: 0], succeeded: true)
-    #expect(problems([writes[0], unread], [0: 7, 1: 8], 2) == 1)
-    let failed = Write(commit: 8, begin: 3, end: 4, replaced: [1: 7], succeeded: false)
-    #expect(problems([writes[0], failed], [0: 7, 1: 8], 2) == 1)
-    let lost = Write(commit: 9, begin: 3, end: 4, replaced: [1: 7], succeeded: true)
-    #expect(problems(writes + [lost], [0: 7, 1: 8], 2) == 1)
+    #expect(problems([0: 9]) == 0)
+    #expect(problems([0: 9], entries: 1) == 0)
+    #expect(problems([0: 7, 1: 7], begin: 2) == 0)
+    #expect(problems([0: 7, 1: 7], entries: 0, begin: 2) == 0)
+    // Half of the first commit, a commit that isn't made, a read of the past, a later generation.
+    #expect(problems([0: 0, 1: 7], begin: 1) == 1)
+    #expect(problems([0: 11]) == 1)
+    #expect(problems([0: 9, 1: 8]) == 1)
+    #expect(problems([0: 7, 1: 7], entries: 1, begin: 2) == 1)
+  }
+
+  @Test("Overwritten values, wrong counts of batch requests, and lost content are found")
+  func impossibleWritesAreFound() {
+    func problems(
+      _ last: [Int: Int], _ count: Int = 2,
+      _ change: (inout [CommitHistory.Write]) -> Void = { _ in }
+    ) -> Int {
+      var writes = Array(Self.writes.prefix(count))
+      change(&writes)
+      return Self.problems(writes, last)
+    }
+    #expect(problems([0: 7, 1: 8]) == 0)
+    // The value of an older commit, a register that was there, a lost register.
+    #expect(problems([0: 7, 1: 8]) { $0[1].replaced = [1: Register()] } == 1)
+    #expect(problems([0: 7, 1: 8]) { $0[1].replaced = [1: nil] } >= 1)
+    #expect(problems([0: 7], 2) == 2)
+    // A batch request that changes two registers, or none.
+    #expect(problems([0: 9, 1: 8], 3) == 0)
+    #expect(problems([0: 9, 1: 8], 3) { $0[2].rows = 2 } == 1)
+    #expect(problems([0: 7, 1: 8], 3) { $0[2].rows = 0 } == 0)
+    // The deletion of another value, and that of a row that's already deleted.
+    #expect(problems([0: 9], 4) == 0)
+    #expect(problems([0: 9], 4) { $0[3].replaced = [1: Register(value: 7)] } == 1)
+    #expect(problems([0: 9, 1: 8], 4) { $0[3].replaced = [1: Register(row: 5, value: 7)] } == 0)
+    // A commit that is lost, and one that's there after its error.
+    let writes = Array(Self.writes.prefix(2))
+    let first = CommitHistory.State(registers: [0: Register(), 1: Register()])
+    let last = CommitHistory.State(registers: [0: Register(value: 7), 1: Register(value: 7)])
+    #expect(CommitHistory(writes: writes).check([7], from: first, to: last).count == 1)
+    var failed = writes[0]
+    failed.succeeded = false
+    #expect(CommitHistory(writes: [failed]).check([7], from: first, to: last).count == 1)
   }
 
   // MARK: The store
 
-  private static func model() -> NSManagedObjectModel {
-    let entities = [("Register", ["key", "value"]), ("Commit", ["number", "value"])].map {
+  /// The versions that follow each other: an attribute is added, renamed, and removed.
+  private static func model(_ round: Int) -> NSManagedObjectModel {
+    let entities = [("Register", ["key", "row", "value"]), ("Entry", ["context"])].map {
       let entity = NSEntityDescription()
       entity.name = $0.0
       entity.properties = $0.1.map { TestModels.attribute($0, .integer64AttributeType) }
       return entity
+    }
+    entities[0].uniquenessConstraints = [["key"]]
+    if round % 3 > 0 {
+      let note = TestModels.attribute(round % 3 == 1 ? "note" : "remark", .stringAttributeType)
+      (note.isOptional, note.defaultValue, note.renamingIdentifier) = (false, "none", "note")
+      entities[0].properties.append(note)
     }
     let model = NSManagedObjectModel()
     model.entities = entities
     return model
   }
 
+  private static func store(in folder: URL) -> URL {
+    folder.appendingPathComponent("Store.sqlite")
+  }
+
   private static func note(of process: Int, _ folder: URL) -> URL {
     folder.appendingPathComponent("history-\(process).json")
   }
 
-  private static func coordinator(in folder: URL) throws -> NSPersistentStoreCoordinator {
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+  private static func coordinator(
+    _ round: Int, in folder: URL, timeout: Double = 60
+  ) throws -> NSPersistentStoreCoordinator {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(round))
     try coordinator.addPersistentStore(
-      type: .sqlite, at: folder.appendingPathComponent("Store.sqlite"),
-      options: [NSPersistentStoreTimeoutOption: 60, NSPersistentHistoryTrackingKey: true])
+      type: .sqlite, at: store(in: folder),
+      options: [
+        NSPersistentStoreTimeoutOption: timeout, NSPersistentHistoryTrackingKey: true,
+        NSMigratePersistentStoresAutomaticallyOption: true,
+        NSInferMappingModelAutomaticallyOption: true,
+      ])
     return coordinator
   }
 
@@ -105,151 +177,98 @@ struct CommitHistoryTests {
     return context
   }
 
-  private static func createStore(in folder: URL) throws {
-    let context = context(of: try coordinator(in: folder))
-    try context.performAndWait {
-      for key in keys { _ = context.make("Register", ["key": key, "value": 0]) }
+  private static func createStore(in folder: URL) throws -> CommitHistory.State {
+    let context = context(of: try coordinator(0, in: folder))
+    return try context.performAndWait {
+      for key in ContextHistory.keys {
+        _ = context.make("Register", ["key": key, "row": 0, "value": 0])
+      }
       try context.save()
+      _ = try order(in: context)
+      return try state(in: context)
     }
   }
 
-  /// The commits in the order of the store's history, which the transactions themselves write.
-  private static func order(in folder: URL) throws -> [Int] {
-    let context = context(of: try coordinator(in: folder))
-    return try context.performAndWait {
-      let request = NSPersistentHistoryChangeRequest.fetchHistory(after: .distantPast)
-      let result = try context.execute(request) as? NSPersistentHistoryResult
-      let transactions = try #require(result?.result as? [NSPersistentHistoryTransaction])
-      var numbers: [Int] = []
-      for transaction in transactions.sorted(by: { $0.transactionNumber < $1.transactionNumber }) {
-        for change in transaction.changes ?? [] where change.changedObjectID.entity.name == "Commit"
-        {
-          let commit = try context.existingObject(with: change.changedObjectID)
-          numbers.append(commit.value(forKey: "number") as? Int ?? 0)
-        }
-      }
-      return numbers
+  /// Migrates the store to the version of the next round, and returns the commits and the content.
+  private static func finish(
+    _ round: Int, in folder: URL
+  ) throws -> (order: [Int], state: CommitHistory.State) {
+    let context = context(of: try coordinator(round + 1, in: folder))
+    return try context.performAndWait { (try order(in: context), try state(in: context)) }
+  }
+
+  private static func state(in context: NSManagedObjectContext) throws -> CommitHistory.State {
+    var state = CommitHistory.State()
+    func number(_ object: NSManagedObject, _ key: String) -> Int {
+      object.value(forKey: key) as? Int ?? -1
     }
+    for register in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Register")) {
+      let value = Register(row: number(register, "row"), value: number(register, "value"))
+      #expect(state.registers.updateValue(value, forKey: number(register, "key")) == nil)
+    }
+    for entry in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Entry")) {
+      state.entries[number(entry, "context"), default: 0] += 1
+    }
+    return state
+  }
+
+  /// Returns the commits in the order of the store's history, which the transactions themselves
+  /// write, and deletes the history.
+  private static func order(in context: NSManagedObjectContext) throws -> [Int] {
+    let request = NSPersistentHistoryChangeRequest.fetchHistory(after: .distantPast)
+    let result = try context.execute(request) as? NSPersistentHistoryResult
+    let transactions = try #require(result?.result as? [NSPersistentHistoryTransaction])
+    _ = try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: .distantFuture))
+    return transactions.sorted { $0.transactionNumber < $1.transactionNumber }
+      .map { $0.author.flatMap { Int($0) } ?? -1 }
   }
 
   // MARK: In each process
 
   /// Runs half of the contexts on one coordinator until the time is over, and writes what they saw.
-  private static func run(_ process: Int, in folder: URL) throws {
-    let coordinator = try coordinator(in: folder)
-    let deadline = Date().addingTimeInterval(ConcurrentContextTests.seconds)
+  private static func run(_ process: Int, _ round: Int, in folder: URL) throws {
+    let coordinator = try coordinator(round, in: folder)
+    let deadline = Date().addingTimeInterval(
+      ConcurrentContextTests.seconds / Double(rounds))
     let histories = Mutex(CommitHistory())
     let threads = DispatchGroup()
-    for index in 1...contexts / 2 {
+    func start(_ work: @escaping @Sendable () -> CommitHistory) {
       threads.enter()
       Thread.detachNewThread {
-        let context = context(of: coordinator)
-        context.automaticallyMergesChangesFromParent = index == 1
-        var own = ContextHistory(number: process * 100 + index)
-        var random = SeededRandom(seed: UInt64(own.number))
-        while Date() < deadline {
-          context.performAndWait { own.step(in: context, &random) }
-        }
-        let seen = own.history
-        histories.withLock {
-          $0.writes += seen.writes
-          $0.reads += seen.reads
-        }
+        let seen = work()
+        histories.withLock { $0 = $0 + seen }
         threads.leave()
       }
     }
+    for index in 1...contexts / 2 {
+      start {
+        let context = context(of: coordinator)
+        context.automaticallyMergesChangesFromParent = index == 1
+        if index == 2 {
+          context.mergePolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+        }
+        var own = ContextHistory(number: process * 100 + index, round: round)
+        while Date() < deadline { context.performAndWait { own.step(in: context) } }
+        return own.history
+      }
+    }
+    start { rejectedMigrations(to: round + 1, in: folder, until: deadline) }
     threads.wait()
     try JSONEncoder().encode(histories.withLock { $0 }).write(to: note(of: process, folder))
   }
 
-  /// The steps of one context.
-  private struct ContextHistory {
-    let number: Int
+  /// Tries to migrate the store to a version while it's open.
+  private static func rejectedMigrations(
+    to round: Int, in folder: URL, until deadline: Date
+  ) -> CommitHistory {
     var history = CommitHistory()
-    private var next = 1
-
-    init(number: Int) { self.number = number }
-
-    mutating func step(
-      in context: NSManagedObjectContext, _ random: inout SeededRandom
-    ) {
-      do {
-        switch Int.random(in: 0..<4, using: &random) {
-        case 0: try readGeneration(in: context)
-        case 1: try read(in: context)
-        default: try write(in: context, &random)
-        }
-      } catch {
-        Issue.record("context \(number): \(error)")
-      }
-      if Int.random(in: 0..<8, using: &random) == 0 { context.reset() }
-    }
-
-    /// Saves some registers and the row of the commit; a conflict discards them.
-    private mutating func write(
-      in context: NSManagedObjectContext, _ random: inout SeededRandom
-    ) throws {
-      let commit = number * 1_000_000 + next
-      next += 1
-      let request = NSFetchRequest<NSManagedObject>(entityName: "Register")
-      request.predicate = NSPredicate(
-        format: "key IN %@",
-        keys.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random)))
-      var replaced: [Int: Int] = [:]
-      for register in try context.fetch(request) {
-        replaced[register.value(forKey: "key") as? Int ?? -1] =
-          register.value(forKey: "value") as? Int
-        register.setValue(commit, forKey: "value")
-      }
-      _ = context.make("Commit", ["number": commit])
-      let begin = CommitHistory.now()
-      var succeeded = true
-      do {
-        try context.save()
-      } catch let error as NSError where error.code == NSManagedObjectMergeError {
-        succeeded = false
-        context.rollback()
-        context.refreshAllObjects()
-      }
-      history.writes.append(
-        CommitHistory.Write(
-          commit: commit, begin: begin, end: CommitHistory.now(), replaced: replaced,
-          succeeded: succeeded))
-    }
-
-    /// Reads the registers and the number of commits of one generation, in several requests.
-    private mutating func readGeneration(in context: NSManagedObjectContext) throws {
-      let begin = CommitHistory.now()
-      try context.setQueryGenerationFrom(.current)
-      let first = try registers(in: context)
-      let commits = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Commit"))
-      let end = CommitHistory.now()
-      usleep(500)
-      let again = try registers(in: context)
-      if again != first { Issue.record("context \(number): a generation changed") }
-      try context.setQueryGenerationFrom(nil)
-      history.reads.append(
-        CommitHistory.Read(
-          context: number, begin: begin, end: end, registers: first, commits: commits))
-    }
-
-    private mutating func read(in context: NSManagedObjectContext) throws {
-      let begin = CommitHistory.now()
-      let registers = try registers(in: context)
-      history.reads.append(
-        CommitHistory.Read(
-          context: number, begin: begin, end: CommitHistory.now(), registers: registers,
-          commits: nil))
-    }
-
-    /// The values of one request, without registered objects.
-    private func registers(in context: NSManagedObjectContext) throws -> [Int: Int] {
-      let request = NSFetchRequest<NSDictionary>(entityName: "Register")
-      request.resultType = .dictionaryResultType
-      let rows = try context.fetch(request)
-      return rows.reduce(into: [:]) { result, row in
-        result[row["key"] as? Int ?? -1] = row["value"] as? Int
-      }
-    }
+    repeat {
+      let error = thrownError { _ = try coordinator(round, in: folder, timeout: 0.01) }
+      #expect(error?.code == NSMigrationError, "\(String(describing: error))")
+      #expect(error?.localizedDescription.contains("open elsewhere") == true)
+      history.rejectedMigrations += 1
+      usleep(20_000)
+    } while Date() < deadline
+    return history
   }
 }
