@@ -24,23 +24,32 @@ package struct Event: Sendable, Identifiable {
   package var source: FaultSource?
   /// The number of rows returned, objects saved or merged, or rows changed, depending on the kind.
   package var rows: Int
-  /// The number of passes of validation and `willSave` until one changed nothing, for saves only.
-  package var rounds: Int
   /// The number of exchanges with a server, for a program's own store only.
   package var roundTrips: Int
-  /// What a migration or a step of it did, for events of these two kinds only.
-  package var migration: MigrationRecord?
-  /// What failed, for failures only.
-  package var failure: FailureRecord?
   /// The statement, for statements and for events that record their query.
   package var statement: StatementRecord?
-  /// The file, for the opening of a store.
-  package var path: String?
-  /// The request of a fetch or count, or `nil` unless a sink requires rows.
-  package var request: RequestRecord?
   package var callSite: CallSite?
   /// The return addresses, innermost first; empty unless a sink requires stacks.
   package var stack: [UInt]
+  private var rare: Rare?
+
+  /// The fields that few events have, in a block of their own: without them, an event is copied and
+  /// destroyed in half the time.
+  private final class Rare: Sendable {
+    struct Fields: Sendable {
+      var rounds = 0
+      var migration: MigrationRecord?
+      var failure: FailureRecord?
+      var path: String?
+      var request: RequestRecord?
+    }
+
+    let fields: Fields
+
+    init(_ fields: Fields) {
+      self.fields = fields
+    }
+  }
 
   package init(
     id: Int, parent: Int, kind: EventKind, begin: UInt64, duration: UInt64, thread: UInt64
@@ -52,9 +61,49 @@ package struct Event: Sendable, Identifiable {
     self.duration = duration
     self.thread = thread
     self.rows = 0
-    self.rounds = 0
     self.roundTrips = 0
     self.stack = []
+  }
+}
+
+extension Event {
+  /// The number of passes of validation and `willSave` until one changed nothing, for saves only.
+  package var rounds: Int {
+    get { rare?.fields.rounds ?? 0 }
+    set { if newValue != 0 || rare != nil { change { $0.rounds = newValue } } }
+  }
+
+  /// What a migration or a step of it did, for events of these two kinds only.
+  package var migration: MigrationRecord? {
+    get { rare?.fields.migration }
+    set { if newValue != nil || rare != nil { change { $0.migration = newValue } } }
+  }
+
+  /// What failed, for failures only.
+  package var failure: FailureRecord? {
+    get { rare?.fields.failure }
+    set { if newValue != nil || rare != nil { change { $0.failure = newValue } } }
+  }
+
+  /// The file, for the opening of a store.
+  package var path: String? {
+    get { rare?.fields.path }
+    set { if newValue != nil || rare != nil { change { $0.path = newValue } } }
+  }
+
+  /// The request of a fetch or count, or `nil` unless a sink requires rows.
+  package var request: RequestRecord? {
+    get { rare?.fields.request }
+    set { if newValue != nil || rare != nil { change { $0.request = newValue } } }
+  }
+
+  /// Whether it has one of the fields above, or had one.
+  package var hasRareFields: Bool { rare != nil }
+
+  private mutating func change(_ change: (inout Rare.Fields) -> Void) {
+    var fields = rare?.fields ?? Rare.Fields()
+    change(&fields)
+    rare = Rare(fields)
   }
 }
 
@@ -137,17 +186,25 @@ package struct StatementRecord: Sendable {
   package var kind: StatementKind
   /// The SQL with its placeholders, which identifies the statement.
   package var sql: String
-  /// The bound values as SQLDebug prints them, or `nil` unless a sink requires them.
-  package var binds: [String]?
   /// The number of arrays bound as `_Z_intarrayN`, which the log mentions.
   package var intArrays: Int
-  /// The work that SQLite did, or `nil` unless a sink requires it.
-  package var work: StatementWork?
-  /// The objects of the rows, or `nil` unless a sink requires rows, and for rows that aren't
-  /// objects.
-  package var found: [FoundObject]?
-  /// The query plan as the `sqlite3` shell draws it, or `nil` unless a sink requires plans.
-  package var plan: [String]?
+  private var details: Details?
+
+  /// What's recorded only if a sink requires it, in a block of its own.
+  private final class Details: Sendable {
+    struct Fields: Sendable {
+      var binds: [String]?
+      var work: StatementWork?
+      var found: [FoundObject]?
+      var plan: [String]?
+    }
+
+    let fields: Fields
+
+    init(_ fields: Fields) {
+      self.fields = fields
+    }
+  }
 
   /// An object whose row was read.
   package struct FoundObject: Sendable, Hashable {
@@ -163,14 +220,33 @@ package struct StatementRecord: Sendable {
 
   package init(
     kind: StatementKind, sql: String, binds: [String]? = nil, intArrays: Int = 0,
-    work: StatementWork? = nil
+    work: StatementWork? = nil, found: [FoundObject]? = nil, plan: [String]? = nil
   ) {
     self.kind = kind
     self.sql = sql
-    self.binds = binds
     self.intArrays = intArrays
-    self.work = work
+    if binds != nil || work != nil || found != nil || plan != nil {
+      details = Details(Details.Fields(binds: binds, work: work, found: found, plan: plan))
+    }
   }
+}
+
+extension StatementRecord {
+  /// The bound values as SQLDebug prints them, or `nil` unless a sink requires them.
+  package var binds: [String]? { details?.fields.binds }
+
+  /// The work that SQLite did, or `nil` unless a sink requires it.
+  package var work: StatementWork? { details?.fields.work }
+
+  /// The objects of the rows, or `nil` unless a sink requires rows, and for rows that aren't
+  /// objects.
+  package var found: [FoundObject]? { details?.fields.found }
+
+  /// The query plan as the `sqlite3` shell draws it, or `nil` unless a sink requires plans.
+  package var plan: [String]? { details?.fields.plan }
+
+  /// Whether any of these was recorded.
+  package var hasDetails: Bool { details != nil }
 }
 
 /// The kind of an event.
@@ -204,7 +280,7 @@ package enum EventKind: String, CaseIterable, Sendable, Codable {
 
 extension EventDetail {
   /// Events for what fails, in addition to those for what succeeds.
-  package static let failures = EventDetail(rawValue: 64)
+  @inlinable package static var failures: EventDetail { EventDetail(rawValue: 64) }
 }
 
 /// The source from which a fault was fulfilled.

@@ -94,7 +94,8 @@ package struct EventDemand: @unchecked Sendable {  // the word is atomic
   /// Returns whether a sink requires a detail.
   ///
   /// **Cost:** a load.
-  @inlinable package func includes(_ detail: EventDetail) -> Bool {
+  @inlinable @inline(__always)
+  package func includes(_ detail: EventDetail) -> Bool {
     word.pointee.load(ordering: .relaxed) >> 1 & detail.rawValue != 0
   }
 }
@@ -120,15 +121,15 @@ package struct EventDetail: OptionSet, Sendable {
   }
 
   /// Bound values, which can contain private data.
-  package static let binds = EventDetail(rawValue: 1)
+  @inlinable package static var binds: EventDetail { EventDetail(rawValue: 1) }
   /// Call stacks.
-  package static let stacks = EventDetail(rawValue: 2)
+  @inlinable package static var stacks: EventDetail { EventDetail(rawValue: 2) }
   /// SQLite's counters for each statement, about 400 ns per execution.
-  package static let work = EventDetail(rawValue: 4)
+  @inlinable package static var work: EventDetail { EventDetail(rawValue: 4) }
   /// Each object in the rows of a SELECT, and the request of a count.
-  package static let rows = EventDetail(rawValue: 8)
+  @inlinable package static var rows: EventDetail { EventDetail(rawValue: 8) }
   /// The query plan of each SELECT: one `EXPLAIN QUERY PLAN` per execution.
-  package static let plans = EventDetail(rawValue: 16)
+  @inlinable package static var plans: EventDetail { EventDetail(rawValue: 16) }
   /// The statements that open or create a store.
-  package static let opening = EventDetail(rawValue: 32)
+  @inlinable package static var opening: EventDetail { EventDetail(rawValue: 32) }
 }

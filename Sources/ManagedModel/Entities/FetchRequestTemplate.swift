@@ -9,7 +9,12 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   /// The name of the entity whose objects are fetched.
   package var entityName: String
   /// The predicate's format string, which isn't parsed, or `nil` for all objects.
-  package var predicateFormat: String? { didSet { predicate = nil } }
+  package var predicateFormat: String? {
+    didSet {
+      predicate = nil
+      original = nil
+    }
+  }
   /// The predicate, if the template was created with one; `predicateFormat` is then its format
   /// string.
   package private(set) var predicate: NSPredicate?
@@ -31,6 +36,9 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   package var returnsObjectsAsFaults = true
   /// Whether the result omits duplicates.
   package var returnsDistinctResults = false
+  /// The request that the template was created from, which has properties that a document can't
+  /// express.
+  package var original: OriginalRequest?
 
   /// Creates a template with a predicate's format string.
   ///
@@ -63,4 +71,19 @@ package struct FetchRequestTemplate: Sendable, Hashable {
     guard let predicateFormat else { return nil }
     return try NSPredicate.parse(predicateFormat, arguments: [])
   }
+}
+
+/// A fetch request of OpenCoreData that isn't modified, next to its form in the model.
+///
+/// All are equal, so that two templates are compared as documents are.
+package struct OriginalRequest: @unchecked Sendable, Hashable {  // isn't modified
+  package let request: AnyObject
+
+  package init(_ request: AnyObject) {
+    self.request = request
+  }
+
+  package static func == (one: Self, other: Self) -> Bool { true }
+
+  package func hash(into hasher: inout Hasher) {}
 }

@@ -73,12 +73,22 @@ open class NSPropertyMapping: NSObject {
   /// (`$source`), `NSMigrationDestinationObjectKey` (`$destination`), `NSMigrationEntityMappingKey`
   /// (`$entityMapping`), `NSMigrationPropertyMappingKey` (`$propertyMapping`), and
   /// `NSMigrationEntityPolicyKey` (`$entityPolicy`).
-  open var valueExpression: NSExpression? { didSet { elements = [] } }
+  open var valueExpression: NSExpression? {
+    didSet {
+      elements = []
+      omitsOtherEntities = false
+    }
+  }
   /// How the elements of a composite attribute get their values from those of the expression's
   /// value; empty if the mapping isn't inferred.
   ///
   /// Setting the expression removes them.
   package final var elements: [InferredMapping.Property] = []
+  /// Whether a relationship omits objects of entities that it doesn't take, as an inferred mapping
+  /// does.
+  ///
+  /// Setting the expression makes it `false`.
+  package final var omitsOtherEntities = false
   /// Information for the migration policy.
   open var userInfo: [AnyHashable: Any]?
 

@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
     case .parent: scope.counters.objectFaultsFromParent += 1
     }
     scope.end(event) { event in
-      event.entity = object.layout.entity.name
+      event.entity = object.layout.entityName
       event.object = store.reference(object.layout, object.primaryKey)
       event.source = source
       event.rows = found ? 1 : 0
@@ -222,7 +222,7 @@ extension NSManagedObjectContext {
       }
     } catch {
       scope.fail(event, error) { event in
-        event.entity = object.layout.entity.name
+        event.entity = object.layout.entityName
         event.relationship = relationship.name
         event.object = store.reference(object.layout, object.primaryKey)
       }
@@ -234,7 +234,7 @@ extension NSManagedObjectContext {
     case .parent: scope.counters.relationshipFaultsFromParent += 1
     }
     scope.end(event) { event in
-      event.entity = object.layout.entity.name
+      event.entity = object.layout.entityName
       event.relationship = relationship.name
       event.object = store.reference(object.layout, object.primaryKey)
       event.source = source
@@ -306,7 +306,7 @@ extension NSManagedObjectContext {
 
   private func emitCacheLookup(_ found: Bool, of object: NSManagedObject, in store: RowStore) {
     scope.emit(found ? .rowCacheHit : .rowCacheMiss) { event in
-      event.entity = object.layout.entity.name
+      event.entity = object.layout.entityName
       event.object = store.reference(object.layout, object.primaryKey)
     }
   }

@@ -356,9 +356,7 @@ extension NSManagedObjectContext {
     if identity.layout.family === family {
       layout = identity.layout.at(store.storeIndex)
     } else {
-      guard let name = identity.layout.entity.name, let entity = entityNamed(name) else {
-        return nil
-      }
+      guard let entity = entityNamed(identity.layout.entityName) else { return nil }
       layout = EntityLayout.of(entity).at(store.storeIndex)
     }
     return FetchedIdentity(layout: layout, primaryKey: identity.primaryKey)

@@ -139,7 +139,7 @@ extension NSManagedObjectContext {
   final func checkModel(of layout: EntityLayout) {
     guard layout.family === family else {
       fatalError(
-        "the entity '\(layout.entity.name ?? "")' belongs to another model than this context's")
+        "the entity '\(layout.entityName)' belongs to another model than this context's")
     }
     makeRoom(for: layout.storeIndex)
   }

@@ -263,7 +263,7 @@ extension NSManagedObjectContext {
     guard store.layouts.contains(object.layout) else {
       fatalError(
         "the store's configuration '\(store.configurationName)' doesn't have the entity "
-          + "'\(object.layout.entity.name ?? "")'")
+          + "'\(object.layout.entityName)'")
     }
     guard store.storeIndex != object.layout.storeIndex else { return }
     guard object.primaryKey <= 0 else {

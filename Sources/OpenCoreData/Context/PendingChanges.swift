@@ -180,7 +180,7 @@ extension NSManagedObjectContext {
     guard object.context == nil else { fatalError("an object is inserted into one context, once") }
     checkModel(of: object.layout)
     guard !object.layout.entity.isAbstract else {
-      fatalError("the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
+      fatalError("the entity '\(object.layout.entityName)' is abstract and has no objects")
     }
     if !isUnknownID(of: object) { object.primaryKey = TemporaryKeys.next() }
     object.context = self

@@ -296,7 +296,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     guard let store = candidates.first(where: { !$0.isReadOnly }) ?? candidates.first else {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
-        "No store of the coordinator contains the entity '\(layout.entity.name ?? "")': "
+        "No store of the coordinator contains the entity '\(layout.entityName)': "
           + "their configurations don't contain it.")
     }
     return store

@@ -106,7 +106,7 @@ enum NodeRow {
     }
     guard let raw = RowValue(value, kind: slot.kind) else {
       throw NSError.store(
-        "The store's value for '\(slot.name)' of '\(layout.entity.name ?? "")' is of the type "
+        "The store's value for '\(slot.name)' of '\(layout.entityName)' is of the type "
           + "\(type(of: value)), which isn't the attribute's.")
     }
     return raw

@@ -162,7 +162,7 @@ public final class IncrementalRowWriter {
     guard entity.isKind(of: declared.layout.entity) else {
       throw NSError.store(
         "A destination of '\(slot.name)' is of the entity '\(entity.name ?? "")', but must be of "
-          + "'\(declared.layout.entity.name ?? "")'.")
+          + "'\(declared.layout.entityName)'.")
     }
     let layout = EntityLayout.of(entity).at(self.layout.storeIndex)
     builder.set(store.key(of: referenceObject, layout), at: slot)

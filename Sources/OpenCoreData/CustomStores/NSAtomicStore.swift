@@ -213,7 +213,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
         guard nodes[key] == nil, used.insert(key).inserted else {
           throw NSError.store(
             "newReferenceObject(for:) of \(Swift.type(of: self)) returned \(reference) for a new "
-              + "'\(object.layout.entity.name ?? "")', which another object has.")
+              + "'\(object.layout.entityName)', which another object has.")
         }
         object.primaryKey = key.primaryKey
       }

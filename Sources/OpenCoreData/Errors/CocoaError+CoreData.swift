@@ -319,6 +319,16 @@ extension NSError {
     return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: info)
   }
 
+  /// Creates an error for a batch deletion of rows that others require.
+  static func requiredInverse(_ name: String, of entity: String, _ rows: Int) -> NSError {
+    let reason = "The batch deletion failed due to the required inverse \(entity).\(name)."
+    return coreData(
+      NSPersistentStoreSaveError,
+      "\(reason) It would be nil in \(rows) row\(rows == 1 ? "" : "s"): delete these first, or make "
+        + "the relationship optional.",
+      [NSLocalizedFailureReasonErrorKey: reason, NSSQLiteErrorDomain: 1811])
+  }
+
   /// Creates an error for a request that can't be executed.
   static func fetch(_ message: String) -> NSError {
     coreData(NSCoreDataError, message)

@@ -147,8 +147,11 @@ struct HistoryReading {
     var result: [AnyHashable: Any] = [:]
     for (attribute, value) in zip(layout.entity.preservedAttributes, values) {
       guard case .slot(let index)? = layout.position(of: attribute.name) else { continue }
-      let kind = layout.slots[index].kind
-      result[attribute.name] = KeyedValue.boxed(value.rowValue.value(kind), kind)
+      let slot = layout.slots[index]
+      let value = layout.value(slot, of: value.rowValue)
+      // The file of a deleted value is removed with its row.
+      if value is ExternalFile { continue }
+      result[attribute.name] = KeyedValue.boxed(value, slot.kind)
     }
     return result.isEmpty ? nil : result
   }

@@ -148,7 +148,7 @@ struct EntityMappingPlan {
   ) throws {
     for step in relationships {
       let relationship = step.relationship
-      let others: [NSManagedObject]
+      var others: [NSManagedObject]
       if let counterpart = step.counterpart {
         others = manager.found(of: counterpart.instances(of: source), in: counterpart.names)
       } else {
@@ -157,6 +157,7 @@ struct EntityMappingPlan {
         ).original
         others = try instances(value, relationship)
       }
+      if step.mapping.omitsOtherEntities { others.removeAll { !relationship.takes($0.entity) } }
       for other in others { try check(other, relationship, manager) }
       try manager.checkOwners(of: others, relationship, object)
       if step.setsOneSide, case .slot(let index)? = object.layout.position(of: relationship.name) {
@@ -194,9 +195,9 @@ struct EntityMappingPlan {
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription,
     _ manager: NSMigrationManager
   ) throws {
-    guard object.context === manager.destinationContext,
-      relationship.destinationEntity.map({ object.entity.isKind(of: $0) }) ?? true
-    else { throw failure(relationship, "one of \(object.entity.name ?? "")") }
+    guard object.context === manager.destinationContext, relationship.takes(object.entity) else {
+      throw failure(relationship, "one of \(object.entity.name ?? "")")
+    }
   }
 
   private func failure(_ relationship: NSRelationshipDescription, _ other: String) -> NSError {
@@ -212,6 +213,13 @@ struct EntityMappingPlan {
       NSMigrationError,
       "\(entity).\(property) \(reason). The entity mapping is \(mapping.name ?? "").",
       ["entity": entity, "property": property, "reason": reason])
+  }
+}
+
+extension NSRelationshipDescription {
+  /// Returns whether objects of an entity can be destinations.
+  fileprivate func takes(_ entity: NSEntityDescription) -> Bool {
+    destinationEntity.map { entity.isKind(of: $0) } ?? true
   }
 }
 

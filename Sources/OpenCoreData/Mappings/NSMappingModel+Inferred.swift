@@ -105,9 +105,11 @@ extension InferredMapping.Entity {
       guard let relationship = property.destination as? NSRelationshipDescription else {
         return nil
       }
-      return NSPropertyMapping(
+      let mapping = NSPropertyMapping(
         relationship.name,
         property.storedSource.map { MappingExpression.instances(ofRelationship: $0.name) })
+      mapping.omitsOtherEntities = true
+      return mapping
     }
     return mapping
   }

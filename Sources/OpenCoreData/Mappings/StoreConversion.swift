@@ -127,7 +127,7 @@ extension StoreConversion {
       return zip(known.sources(in: 0..<known.count), known.destinations(in: 0..<known.count))
         .map { former, new in
           Pair(
-            entity: new.layout.entity.name ?? "", former: former.primaryKey, new: new.primaryKey)
+            entity: new.layout.entityName, former: former.primaryKey, new: new.primaryKey)
         }
     }
   }

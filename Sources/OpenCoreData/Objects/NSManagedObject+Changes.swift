@@ -52,9 +52,7 @@ extension NSManagedObject {
   public final func changedValuesForCurrentEvent() -> [String: Any] {
     guard let values, context?.changes.isInEvent(self) == true else { return [:] }
     var result: [String: Any] = [:]
-    for slot in layout.slots {
-      let was = values.earlier?.changed.contains(slot.index) == true
-      guard was || values.isChanged(slot.index), hasChangedInEvent(slot) else { continue }
+    for slot in layout.slots where hasChangedInEvent(slot, values) {
       if case .composite(let index)? = layout.position(of: layout.propertyName(slot)) {
         result[layout.composites[index].name] =
           KeyedValue.boxedElements(layout.gathered(index) { earlierValue($0) }) ?? NSNull()
@@ -70,6 +68,20 @@ extension NSManagedObject {
         relationship.isOrdered ? value.earlierList : value.earlierObjects
     }
     return result
+  }
+
+  private func hasChangedInEvent(_ slot: RowSlot, _ values: ObjectValues) -> Bool {
+    let was = values.earlier?.changed.contains(slot.index) == true
+    return (was || values.isChanged(slot.index)) && hasChangedInEvent(slot)
+  }
+
+  /// Returns whether one of some attributes or to-one relationships has changed since the last
+  /// did-change notification; while that is posted, whether it reports one.
+  final func hasChangedInEvent(_ names: Set<String>) -> Bool {
+    guard let values, context?.changes.isInEvent(self) == true else { return false }
+    return layout.slots.contains { slot in
+      names.contains(layout.propertyName(slot)) && hasChangedInEvent(slot, values)
+    }
   }
 
   /// Returns the values at the last save or fetch, by property; pass `nil` for all attributes and

@@ -12,7 +12,7 @@ extension NSManagedObject {
   /// nothing.
   final var descriptionOfValues: String {
     let values = isFault ? "<fault>" : "{\n\(valueLines.joined(separator: "\n"))\n}"
-    return "<\(type(of: self)): \(address(of: self))> (entity: \(layout.entity.name ?? ""); "
+    return "<\(type(of: self)): \(address(of: self))> (entity: \(layout.entityName); "
       + "id: \(text(of: objectID)); data: \(values))"
   }
 

@@ -113,7 +113,7 @@ extension NSManagedObject: KeyValueReadable {
     case .slot(let index) where layout.slots[index].kind.isToOne:
       return isFault || (read(position) as? NSManagedObject)?.isFault == true
     default:
-      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
+      fatalError("'\(key)' of '\(layout.entityName)' isn't a relationship")
     }
   }
 
@@ -134,7 +134,7 @@ extension NSManagedObject: KeyValueReadable {
   /// name.
   final func position(of key: String) -> PropertyPosition {
     guard let position = layout.position(of: key) else {
-      fatalError("the entity '\(layout.entity.name ?? "")' has no property '\(key)'")
+      fatalError("the entity '\(layout.entityName)' has no property '\(key)'")
     }
     return position
   }
@@ -335,7 +335,7 @@ extension NSManagedObject: KeyValueReadable {
     }
     guard let raw = RowValue(value, kind: slot.kind) else {
       fatalError(
-        "'\(slot.name)' of '\(layout.entity.name ?? "")' can't be set to \(value ?? "nil")"
+        "'\(slot.name)' of '\(layout.entityName)' can't be set to \(value ?? "nil")"
           + ([.int16, .int32, .int64].contains(slot.kind)
             ? ": it takes whole numbers of up to 64 bits" : ""))
     }
@@ -367,7 +367,7 @@ extension NSManagedObject {
     case let object as NSManagedObject: object.setValue(value, forKeyPath: String(rest))
     case nil: break
     default:
-      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
+      fatalError("'\(key)' of '\(layout.entityName)' isn't a to-one relationship")
     }
   }
 
@@ -384,7 +384,7 @@ extension NSManagedObject {
     do {
       return try layout.spread(value, over: index)
     } catch {
-      fatalError("'\(layout.entity.name ?? "")': \(error)")
+      fatalError("'\(layout.entityName)': \(error)")
     }
   }
 }

@@ -273,7 +273,7 @@ extension NSManagedObject {
 
   private final func wrongType(_ name: String, _ type: Any.Type) -> Never {
     fatalError(
-      "'\(name)' of '\(layout.entity.name ?? "")' isn't a \(type); check its declaration")
+      "'\(name)' of '\(layout.entityName)' isn't a \(type); check its declaration")
   }
 
   // MARK: Writing

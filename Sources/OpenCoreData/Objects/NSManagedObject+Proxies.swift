@@ -49,7 +49,7 @@ extension NSManagedObject {
       let changed = Set(added + value.removed.map(\.objectID))
       return stored.filter { !changed.contains($0) } + added
     default:
-      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
+      fatalError("'\(key)' of '\(layout.entityName)' isn't a relationship")
     }
   }
 
@@ -60,7 +60,7 @@ extension NSManagedObject {
   /// that isn't a to-one.
   package final func destinationID(forRelationshipNamed key: String) -> NSManagedObjectID? {
     guard case .slot(let index) = position(of: key), layout.slots[index].kind.isToOne else {
-      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
+      fatalError("'\(key)' of '\(layout.entityName)' isn't a to-one relationship")
     }
     let slot = layout.slots[index]
     switch values?[slot.index] {
@@ -78,7 +78,7 @@ extension NSManagedObject {
     guard case .toMany(let index) = position(of: key), layout.toMany[index].isOrdered == isOrdered
     else {
       fatalError(
-        "'\(key)' of '\(layout.entity.name ?? "")' isn't a \(isOrdered ? "" : "un")ordered to-many")
+        "'\(key)' of '\(layout.entityName)' isn't a \(isOrdered ? "" : "un")ordered to-many")
     }
     return layout.toMany[index]
   }

@@ -148,7 +148,7 @@ extension NSManagedObject {
     of object: NSManagedObject, forKey key: String
   ) -> (NSRelationshipDescription, isThere: Bool) {
     guard case .toMany(let number) = position(of: key) else {
-      fatalError("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-many relationship")
+      fatalError("'\(key)' of '\(layout.entityName)' isn't a to-many relationship")
     }
     let relationship = layout.toMany[number]
     let index = layout.valueIndex(.toMany(number))
@@ -351,8 +351,8 @@ extension NSManagedObject {
     guard let destination = relationship.destinationEntity else { return }
     guard object.layout.entity.isKind(of: destination) else {
       fatalError(
-        "'\(relationship.name)' of '\(layout.entity.name ?? "")' takes objects of "
-          + "'\(destination.name ?? "")', not of '\(object.layout.entity.name ?? "")'")
+        "'\(relationship.name)' of '\(layout.entityName)' takes objects of "
+          + "'\(destination.name ?? "")', not of '\(object.layout.entityName)'")
     }
   }
 }

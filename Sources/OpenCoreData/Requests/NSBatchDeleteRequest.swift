@@ -16,8 +16,9 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 ///
 /// Cascade and nullify rules are performed in SQL, in the same transaction: destinations of a
 /// cascade are deleted with their own cascades, level by level, and columns and join rows that
-/// refer to a deleted row are cleared. Deny rules and validation aren't consulted: a required
-/// relationship may be `nil` afterward. The request bypasses the context: no object is notified,
+/// refer to a deleted row are cleared. If a row that stays requires a deleted one, by a relationship
+/// whose inverse has the nullify rule, the request fails with error 134030 and deletes nothing. Deny
+/// rules aren't consulted. The request bypasses the context: no object is notified,
 /// and the row cache keeps its rows; merge the object IDs of the result. Rows deleted by a cascade
 /// aren't in the result; the persistent history has them.
 ///
@@ -42,20 +43,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
   /// Creates a request that deletes the matches of a fetch request with any type of result.
   public convenience init<T>(fetchRequest fetch: NSFetchRequest<T>) {
-    let copy = NSFetchRequest<any NSFetchRequestResult>()
-    if let entity = fetch.entity {
-      copy.entity = entity
-    } else if let name = fetch.entityName {
-      copy.setEntity(named: name)
-    }
-    copy.predicate = fetch.predicate
-    copy.affectedStores = fetch.affectedStores
-    copy.sortDescriptors = fetch.sortDescriptors
-    copy.swiftSort = fetch.swiftSort
-    copy.fetchLimit = fetch.fetchLimit
-    copy.fetchOffset = fetch.fetchOffset
-    copy.includesSubentities = fetch.includesSubentities
-    self.init(fetchRequest: copy)
+    self.init(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(copying: fetch))
   }
 
   /// Creates a request that deletes the rows with object IDs of one entity.

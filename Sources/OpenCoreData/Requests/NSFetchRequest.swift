@@ -165,27 +165,31 @@ extension NSFetchRequest: NSCopying {
   ///
   /// A copy of a subclass is a plain `NSFetchRequest`.
   public func copy(with zone: NSZone? = nil) -> Any {
-    let copy = NSFetchRequest<ResultType>()
-    copy.entity = entity
-    if let entityName, entity == nil { copy.setEntity(named: entityName) }
-    copy.affectedStores = affectedStores
-    copy.predicate = predicate
-    copy.sortDescriptors = sortDescriptors
-    copy.swiftSort = swiftSort
-    copy.fetchLimit = fetchLimit
-    copy.fetchOffset = fetchOffset
-    copy.fetchBatchSize = fetchBatchSize
-    copy.resultType = resultType
-    copy.includesSubentities = includesSubentities
-    copy.includesPendingChanges = includesPendingChanges
-    copy.includesPropertyValues = includesPropertyValues
-    copy.returnsObjectsAsFaults = returnsObjectsAsFaults
-    copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
-    copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-    copy.propertiesToFetch = propertiesToFetch
-    copy.propertiesToGroupBy = propertiesToGroupBy
-    copy.havingPredicate = havingPredicate
-    copy.returnsDistinctResults = returnsDistinctResults
-    return copy
+    NSFetchRequest(copying: self)
+  }
+
+  /// Creates a copy of a request, which can have another type of results.
+  convenience init<Other>(copying other: NSFetchRequest<Other>) {
+    self.init()
+    entity = other.entity
+    if let name = other.entityName, other.entity == nil { setEntity(named: name) }
+    affectedStores = other.affectedStores
+    predicate = other.predicate
+    sortDescriptors = other.sortDescriptors
+    swiftSort = other.swiftSort
+    fetchLimit = other.fetchLimit
+    fetchOffset = other.fetchOffset
+    fetchBatchSize = other.fetchBatchSize
+    resultType = other.resultType
+    includesSubentities = other.includesSubentities
+    includesPendingChanges = other.includesPendingChanges
+    includesPropertyValues = other.includesPropertyValues
+    returnsObjectsAsFaults = other.returnsObjectsAsFaults
+    shouldRefreshRefetchedObjects = other.shouldRefreshRefetchedObjects
+    relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
+    propertiesToFetch = other.propertiesToFetch
+    propertiesToGroupBy = other.propertiesToGroupBy
+    havingPredicate = other.havingPredicate
+    returnsDistinctResults = other.returnsDistinctResults
   }
 }

@@ -58,7 +58,7 @@ extension NSManagedObjectModel {
 
   /// Adds a fetch request to the model under a name, replacing any existing one; `nil` removes it.
   ///
-  /// The model copies the request's current entity, predicate, order, and limits. It's a programmer
+  /// The model copies the request. It's a programmer
   /// error if the model is in use, or the request has no entity.
   ///
   /// - Parameters:
@@ -134,6 +134,11 @@ extension FetchRequestTemplate {
   func request<ResultType>(
     in model: NSManagedObjectModel
   ) throws(PredicateSyntaxError) -> NSFetchRequest<ResultType> {
+    if let original = original?.request as? NSFetchRequest<any NSFetchRequestResult> {
+      let request = NSFetchRequest<ResultType>(copying: original)
+      if let entity = model.entitiesByName[entityName] { request.entity = entity }
+      return request
+    }
     let request = NSFetchRequest<ResultType>(entityName: entityName)
     if let entity = model.entitiesByName[entityName] { request.entity = entity }
     request.predicate = try parsedPredicate()
@@ -162,6 +167,7 @@ extension FetchRequestTemplate {
     includesPendingChanges = request.includesPendingChanges
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
     returnsDistinctResults = request.returnsDistinctResults
+    original = OriginalRequest(NSFetchRequest<any NSFetchRequestResult>(copying: request))
   }
 }
 

@@ -209,12 +209,17 @@ private final class BatchDeletion {
   }
 
   /// Sets the columns that refer to deleted rows to NULL, and deletes their join rows.
+  ///
+  /// - Throws: 134030 if a row that stays requires a deleted one.
   private func clear(_ references: [RowReference], to removed: ContiguousArray<Int64>) throws {
     for reference in references {
       let isRecorded = history != nil && reference.kind == .update
       let outcome = try store.change(
         reference.sql, [], [removed], returning: isRecorded, kind: reference.kind, reference.entity,
         on: connection, in: scope)
+      guard outcome.count == 0 || !reference.isRequired else {
+        throw NSError.requiredInverse(reference.name, of: reference.entity.name, outcome.count)
+      }
       guard isRecorded, outcome.count > 0 else { continue }
       try history?.record(
         .update, rowsOf: reference.entity, in: MatchedRows.boundKeys, [],

@@ -187,9 +187,12 @@ extension SQLiteStore {
       }
       given = expression.constantValue
     }
+    if let given, !(given is NSNull), let transformer = layout.transformer(slot) {
+      return transformer.rawValue(of: given, isExternal: slot.kind == .external)
+    }
     guard let stored = RowValue(given, kind: slot.kind) else {
       throw NSError.fetch(
-        "'\(slot.name)' of '\(layout.entity.name ?? "")' can't be set to \(value).")
+        "'\(slot.name)' of '\(layout.entityName)' can't be set to \(value).")
     }
     return stored
   }
@@ -202,7 +205,7 @@ extension SQLiteStore {
       throw NSError.fetch(
         isRelationship
           ? "A batch request can't set a relationship, such as '\(name)'."
-          : "The entity '\(layout.entity.name ?? "")' has no stored attribute '\(name)'.")
+          : "The entity '\(layout.entityName)' has no stored attribute '\(name)'.")
     }
     return layout.slots[index]
   }
@@ -253,6 +256,9 @@ struct RowReference {
   /// The entity whose rows contain the columns.
   let entity: SQLEntity
   let name: String
+  /// Whether a row that refers to a deleted one fails the deletion: the relationship is required,
+  /// and its inverse has the nullify rule.
+  var isRequired = false
 }
 
 extension SQLiteStore {
@@ -272,7 +278,9 @@ extension SQLiteStore {
         found.append(
           RowReference(
             sql: nullify(source.table, sets, version: true) + " \(keys)", kind: .update,
-            entity: source, name: relationship.name))
+            entity: source, name: relationship.name,
+            isRequired: !relationship.isOptional
+              && relationship.inverseRelationship?.deleteRule == .nullifyDeleteRule))
       }
       for mapped in source.toMany.values.sorted(by: { $0.relationship.name < $1.relationship.name })
       {

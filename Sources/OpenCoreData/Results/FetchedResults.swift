@@ -12,6 +12,8 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
   /// Creates the controller that is passed to the delegate.
   var makeDelegateController:
     (FetchedResults) -> NSFetchedResultsController<any NSFetchRequestResult>
+  /// Returns the index title of a section, as the controller does that was created first.
+  var indexTitle: (_ sectionName: String) -> String? = FetchedResults.initial(of:)
   /// The request of the last `performFetch`.
   private(set) var plan: FetchPlan?
   var list: any FetchedList = RetainedList([])
@@ -129,12 +131,13 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     return "\(value)"
   }
 
-  static func indexTitle(_ name: String) -> String? {
+  /// Returns the uppercase first letter of a name; `nil` for an empty one.
+  static func initial(of name: String) -> String? {
     name.first.map { $0.uppercased() }
   }
 
   private func title(_ name: String) -> String? {
-    guard let delegate else { return FetchedResults.indexTitle(name) }
+    guard let delegate else { return indexTitle(name) }
     return delegate.controller(makeDelegateController(self), sectionIndexTitleForSectionName: name)
   }
 

@@ -10,11 +10,15 @@ struct FetchedResultsCache {
   private let file: URL
   private let plan: FetchPlan
   private let layouts: StoreLayouts
+  private let source: String
   private let fingerprint: String
   private let signature: [[Int64]]
 
   /// The contents of a file.
   struct Content: Codable {
+    /// The store's identifier and the version hash of the entity.
+    let source: String
+    /// The request.
     let fingerprint: String
     /// The signature of the tables' rows.
     let signature: [[Int64]]
@@ -50,8 +54,9 @@ struct FetchedResultsCache {
     self.plan = plan
     layouts = store.layouts
     let sorts = plan.sort.map(\.description).joined(separator: ",")
+    source = "\(store.identifier) \(plan.entity.versionHash.base64EncodedString())"
     fingerprint = [
-      store.identifier, plan.entityName, plan.predicate?.predicateFormat ?? "", sorts,
+      plan.entityName, plan.predicate?.predicateFormat ?? "", sorts,
       "\(plan.limit) \(plan.offset) \(plan.includesSubentities)", sectionNameKeyPath ?? "",
     ].joined(separator: "\u{1F}")
     let reached = FetchedResultsCache.layouts(of: plan, sectionNameKeyPath)
@@ -62,17 +67,19 @@ struct FetchedResultsCache {
     }
   }
 
-  /// Returns the file's contents; `nil` if there's none, it's corrupt, or the rows have changed.
+  /// Returns the file's contents; `nil` if there's none, it's corrupt, it belongs to another store
+  /// or version of the entity, or the rows have changed.
   ///
   /// - Throws: 134060 if the file belongs to another request.
   func read() throws -> Content? {
     guard let data = try? Data(contentsOf: file),
       let content = try? JSONDecoder().decode(Content.self, from: data)
     else { return nil }
+    guard content.source == source else { return nil }
     guard content.fingerprint == fingerprint else {
       throw NSError.fetch(
-        "The cache '\(file.deletingPathExtension().lastPathComponent)' belongs to another request "
-          + "or store: call NSFetchedResultsController.deleteCache(withName:) before changing a "
+        "The cache '\(file.deletingPathExtension().lastPathComponent)' belongs to another "
+          + "request: call NSFetchedResultsController.deleteCache(withName:) before changing a "
           + "request, and use a separate name for each request.")
     }
     let isCurrent =
@@ -94,7 +101,7 @@ struct FetchedResultsCache {
       (results.list as? BatchedList)?.identities
       ?? (0..<results.list.count).map { results.list.object(at: $0).identity }
     let content = Content(
-      fingerprint: fingerprint, signature: signature, names: results.sectionNames,
+      source: source, fingerprint: fingerprint, signature: signature, names: results.sectionNames,
       starts: results.sectionStarts, keys: identities.map(\.primaryKey),
       entities: identities.map { layouts.entityNumber($0.layout) })
     try FileManager.default.createDirectory(

@@ -2,8 +2,9 @@ import ManagedModel
 
 /// The effect of changed objects on an ordered list: removed, inserted, moved, and updated objects.
 ///
-/// An updated object that is still in order between its neighbors, and in its section, stays. The
-/// others that still match are removed and inserted: they move.
+/// An updated object moves if a property that the order or the sections depend on has changed, even
+/// to the same position. Otherwise, and if it isn't known what has changed, it stays if it's still in
+/// order between its neighbors, and in its section. Objects that move are removed and inserted.
 ///
 /// **Cost:** for each updated object, comparisons with its neighbors; for each inserted one, with
 /// about log2(n) objects; with a batch size, their batches are loaded.
@@ -62,6 +63,8 @@ struct ListChange {
     _ candidates: [(object: NSManagedObject, position: Int)], in results: FetchedResults
   ) -> [(object: NSManagedObject, position: Int)] {
     let list = results.list
+    let paths = plan.sort.compactMap(\.key) + [results.sectionNameKeyPath].compactMap { $0 }
+    let sorted = Set(paths.map { $0.prefix { $0 != "." } }.map(String.init))
     // The changed objects between two unchanged ones have the same neighbors.
     let runs = ListChange.runs(of: candidates.map(\.position) + removed.map(\.position))
     var run = 0
@@ -73,6 +76,10 @@ struct ListChange {
       let before = runs[run].lowerBound > 0 ? runs[run].lowerBound - 1 : nil
       let after = runs[run].upperBound + 1 < list.count ? runs[run].upperBound + 1 : nil
       let gap = before ?? -1
+      guard !object.hasChangedInEvent(sorted) else {
+        moving.append((object, position))
+        continue
+      }
       var stays =
         results.sectionNameKeyPath == nil
         || results.sectionName(of: object)

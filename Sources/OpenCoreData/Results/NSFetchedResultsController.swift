@@ -8,6 +8,8 @@ import ManagedModel
 /// Apple counterpart: the same name; the book's chapter 3.
 open class NSFetchedResultsController<ResultType>: NSObject {
   private let results: FetchedResults
+  /// Whether this controller was created for a delegate, and another one has the results.
+  private let isProxy: Bool
   /// The request that was passed; each `performFetch` copies what it needs of it.
   public let fetchRequest: NSFetchRequest<ResultType>
 
@@ -34,15 +36,21 @@ open class NSFetchedResultsController<ResultType>: NSObject {
       fatalError("a fetched results controller fetches objects: don't set the request's resultType")
     }
     self.fetchRequest = fetchRequest
+    isProxy = false
     results = FetchedResults(
       context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name)
     super.init()
+    results.indexTitle = { [weak self] name in
+      guard let self else { return FetchedResults.initial(of: name) }
+      return sectionIndexTitle(forSectionName: name)
+    }
   }
 
   /// Creates another controller for the same results, which is passed to a delegate.
   init(results: FetchedResults, fetchRequest: NSFetchRequest<ResultType>) {
     self.results = results
     self.fetchRequest = fetchRequest
+    isProxy = true
     super.init()
   }
 
@@ -112,9 +120,12 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     return results.sections.compactMap(\.indexTitle).filter { seen.insert($0).inserted }
   }
 
-  /// Returns the uppercase first letter of a section's name; `nil` for an empty name.
+  /// Returns the title of a section in the section index: the uppercase first letter of its name;
+  /// `nil` for an empty name.
+  ///
+  /// Override it for other titles; a delegate that implements its method decides first.
   open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
-    FetchedResults.indexTitle(sectionName)
+    isProxy ? results.indexTitle(sectionName) : FetchedResults.initial(of: sectionName)
   }
 
   /// Returns the first section with a title of the section index.
@@ -237,7 +248,7 @@ extension NSFetchedResultsControllerDelegate {
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
     sectionIndexTitleForSectionName sectionName: String
   ) -> String? {
-    FetchedResults.indexTitle(sectionName)
+    controller.sectionIndexTitle(forSectionName: sectionName)
   }
 }
 

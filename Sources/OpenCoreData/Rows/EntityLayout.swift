@@ -13,6 +13,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   ///
   /// The entity's reference to this layout is released with the model, which breaks the cycle.
   let entity: NSEntityDescription
+  /// Its name, which is slower to read from the entity.
+  let entityName: String
   /// The index in its coordinator of the store that contains the rows, from 0.
   let storeIndex: Int
   /// The index in the model's order of entities; the same in every store.
@@ -92,6 +94,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     objectClass: NSManagedObject.Type, family: LayoutFamily
   ) {
     self.entity = entity
+    entityName = entity.name ?? ""
     self.family = family
     self.storeIndex = storeIndex
     self.modelIndex = modelIndex

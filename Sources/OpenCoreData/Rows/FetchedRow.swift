@@ -66,7 +66,7 @@ struct MergedChanges: Sendable {
   /// The entity with the most objects; the first by name among several.
   var mostFrequentEntity: String? {
     let counts = all.reduce(into: [String: Int]()) { counts, identity in
-      counts[identity.layout.entity.name ?? "", default: 0] += 1
+      counts[identity.layout.entityName, default: 0] += 1
     }
     return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
   }

@@ -9,21 +9,36 @@ import Foundation
 /// a row. Every call is made under the store's lock; each takes it once, regardless of the number
 /// of rows.
 struct RowCache: ~Copyable {
+  /// With its key, half of a line of the processor's cache.
   struct Entry {
     /// `nil` until a row is added; the entry retains it once.
     var row: Row?
-    var owners: Int32
     /// The store's commit number when the row was read.
     var commit: UInt64
-    /// The time when the row was read or written, in seconds since 2001.
-    var timestamp: Double
+    var owners: Int32
+    /// The time when the row was read or written.
+    var time: Time
+  }
+
+  /// A time in 128ths of a second since the cache was created, rounded down; after a year, the same
+  /// for good, so that rows are read again if their age matters.
+  struct Time {
+    fileprivate let ticks: UInt32
+
+    fileprivate var seconds: Double { Double(ticks) / 128 }
   }
 
   let tables: FixedArray<KeyTable<Entry>>
+  /// The time of creation, in seconds since 2001.
+  private let creation = Date.timeIntervalSinceReferenceDate
 
   /// Creates a cache with one table for each root entity.
   init(rootCount: Int) {
     tables = FixedArray(count: rootCount) { KeyTable() }
+  }
+
+  private func time(_ timestamp: Double) -> Time {
+    Time(ticks: UInt32(max(0, min((timestamp - creation) * 128, Double(UInt32.max)))))
   }
 
   deinit {
@@ -36,7 +51,7 @@ struct RowCache: ~Copyable {
   /// `oldest` (seconds since 2001).
   func row(rootIndex: Int, key: Int64, notBefore oldest: Double) -> Row? {
     guard let entry = tables[rootIndex].find(key), let row = entry.pointee.row,
-      entry.pointee.timestamp >= oldest
+      creation + entry.pointee.time.seconds >= oldest
     else { return nil }
     row.retain()
     return row
@@ -61,15 +76,16 @@ struct RowCache: ~Copyable {
 
   /// Adds a row or replaces an older one; without an owner it isn't cached.
   ///
-  /// A row read from an older snapshot than the entry's never replaces it.
+  /// A row read from an older snapshot than the entry's never replaces it. The timestamp is in
+  /// seconds since 2001.
   /// - Returns: The cached row, or `row` itself, retained for the caller.
   func install(_ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double) -> Row {
     guard let entry = tables[rootIndex].find(key) else { return row }
-    return RowCache.store(row, in: entry, commit: commit, timestamp: timestamp)
+    return RowCache.store(row, in: entry, commit: commit, time(timestamp))
   }
 
   private static func store(
-    _ row: Row, in entry: UnsafeMutablePointer<Entry>, commit: UInt64, timestamp: Double
+    _ row: Row, in entry: UnsafeMutablePointer<Entry>, commit: UInt64, _ time: Time
   ) -> Row {
     if entry.pointee.commit > commit {
       // Newer: another row, or none because it was deleted since.
@@ -83,7 +99,7 @@ struct RowCache: ~Copyable {
     row.isCached = true
     entry.pointee.row = row
     entry.pointee.commit = commit
-    entry.pointee.timestamp = timestamp
+    entry.pointee.time = time
     return row
   }
 
@@ -107,7 +123,7 @@ struct RowCache: ~Copyable {
   ) -> Row {
     let entry = entry(rootIndex, key)
     entry.pointee.owners += 1
-    return RowCache.store(row, in: entry, commit: commit, timestamp: timestamp)
+    return RowCache.store(row, in: entry, commit: commit, time(timestamp))
   }
 
   /// Removes an owner; the entry is removed with the last one.
@@ -135,7 +151,8 @@ struct RowCache: ~Copyable {
   }
 
   private func entry(_ rootIndex: Int, _ key: Int64) -> UnsafeMutablePointer<Entry> {
-    tables[rootIndex].find(key, orInsert: Entry(row: nil, owners: 0, commit: 0, timestamp: 0))
+    tables[rootIndex].find(
+      key, orInsert: Entry(row: nil, commit: 0, owners: 0, time: Time(ticks: 0)))
   }
 }
 

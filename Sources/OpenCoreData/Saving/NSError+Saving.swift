@@ -25,7 +25,7 @@ extension NSError {
     var info: [String: Any] = [
       NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key,
       NSLocalizedFailureReasonErrorKey:
-        "'\(key)' of \(object.layout.entity.name ?? "") \(object.objectID) is not valid.",
+        "'\(key)' of \(object.layout.entityName) \(object.objectID) is not valid.",
     ]
     info[NSValidationValueErrorKey] = value.map { KeyedValue.boxed($0) }
     info[NSValidationPredicateErrorKey] = predicate

@@ -143,6 +143,6 @@ extension ObjectKey {
   private init(_ key: Int64, _ layout: EntityLayout, _ storeIndex: Int) {
     self.init(
       primaryKey: key > 0 && layout.storeIndex == storeIndex ? key : nil,
-      entityName: layout.entity.name)
+      entityName: layout.entityName)
   }
 }

@@ -196,10 +196,10 @@ final class RowWriter {
       store.count(kind, in: scope)
       scope.end(event) { event in
         event.entity = prepared.entity.name
-        event.statement = store.record(
-          prepared.shape.sql,
-          scope.demand.includes(.binds) ? binds(prepared, object, row) : [], 0, kind, scope)
-        event.statement?.work = before.map { statement.work - $0 }
+        event.statement = StatementRecord(
+          kind: kind, sql: prepared.shape.sql,
+          binds: store.texts(of: binds(prepared, object, row), in: scope),
+          work: before.map { statement.work - $0 })
       }
     }
     var index: Int32 = 0

@@ -59,7 +59,7 @@ extension SQLiteStore {
     guard let sql, !(kind == .insert && other.isDeleted) else { return }
     try change(
       sql, [.integer(object.primaryKey), .integer(other.primaryKey)], kind: kind,
-      for: object.layout.entity.name, on: connection, in: scope)
+      for: object.layout.entityName, on: connection, in: scope)
   }
 
   private func setHiddenInverse(
@@ -70,7 +70,7 @@ extension SQLiteStore {
     var binds: [SQLiteValue] = [object.map { .integer($0.primaryKey) } ?? .null]
     if mapped.orderColumn != nil { binds.append(.null) }
     try change(
-      sql, binds + [.integer(other.primaryKey)], kind: .update, for: other.layout.entity.name,
+      sql, binds + [.integer(other.primaryKey)], kind: .update, for: other.layout.entityName,
       on: connection, in: scope)
   }
 }
@@ -120,7 +120,7 @@ extension SQLiteStore {
     }
     for list in changed.byRelationship {
       let (owner, name) = (
-        SQLiteValue.integer(list.owner.primaryKey), list.owner.layout.entity.name
+        SQLiteValue.integer(list.owner.primaryKey), list.owner.layout.entityName
       )
       for (object, orderKey) in list.orderKeys {
         let (key, orderKey) = (

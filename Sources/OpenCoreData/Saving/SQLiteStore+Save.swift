@@ -153,7 +153,7 @@ extension SQLiteStore {
       var query = plan.query
       query.binds = [.integer(object.primaryKey)]
       var fetched: FetchedRow?
-      try select(query, on: connection, for: object.layout.entity.name ?? "", in: scope) {
+      try select(query, on: connection, for: object.layout.entityName, in: scope) {
         fetched = try plan.decoder.row($0)
       }
       guard let fetched else { return nil }
@@ -180,7 +180,7 @@ extension SQLiteStore {
         object.rawValue(object.layout.slots[$0]).sqliteValue
       }
       let decoder = RowDecoder(projection: query.projection, layouts: layouts)
-      try select(query, on: connection, for: object.layout.entity.name ?? "", in: scope) {
+      try select(query, on: connection, for: object.layout.entityName, in: scope) {
         let found = try decoder.row($0)
         defer { found.row.release() }
         guard found.primaryKey != object.primaryKey,
@@ -233,8 +233,9 @@ extension SQLiteStore {
     statement.reset()
     scope.end(event) { event in
       event.rows = 1
-      event.statement = record(
-        SQLTranslator.selectMaximumKey, [.integer(Int64(root.number))], 0, .housekeeping, scope)
+      event.statement = StatementRecord(
+        kind: .housekeeping, sql: SQLTranslator.selectMaximumKey,
+        binds: texts(of: [.integer(Int64(root.number))], in: scope))
     }
     let (next, isTooMuch) = last.addingReportingOverflow(Int64(count))
     guard last >= 0, !isTooMuch else { throw NSError.exhaustedKeys(of: root.name, last) }

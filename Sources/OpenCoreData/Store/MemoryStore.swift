@@ -262,7 +262,7 @@ final class MemoryRecord: PredicateRecord {
       case _ where key.hasPrefix(MemoryRecord.orderKeyPrefix):
         return index(inInverseOf: String(key.dropFirst(MemoryRecord.orderKeyPrefix.count)))
       default:
-        if reader.unknownKey == nil { reader.unknownKey = (key, layout.entity.name ?? "") }
+        if reader.unknownKey == nil { reader.unknownKey = (key, layout.entityName) }
         return nil
       }
     }

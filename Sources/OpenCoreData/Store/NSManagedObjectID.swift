@@ -85,7 +85,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   }
 
   private var unencodedURI: String {
-    let name = layout.entity.name ?? ""
+    let name = layout.entityName
     return isTemporaryID
       ? "x-coredata:///\(name)/t\(NSManagedObjectID.process)\(-primaryKey)"
       : "x-coredata://\(handle?.identifier ?? "")/\(name)/\(permanentComponent)"

@@ -17,7 +17,8 @@ extension SQLiteStore {
       try connection.bindIntArray(index, values)
     }
     return try run(
-      query.sql, query, on: connection, in: scope, entity: entity, binds: query.binds
+      query.sql, on: connection, in: scope, entity: entity, binds: query.binds,
+      intArrays: query.intArrays.count, objects: query.projectionOfObjects
     ) { statement throws(SQLiteError) in
       for (index, value) in query.binds.enumerated() {
         try statement.bind(value, at: Int32(index + 1))
@@ -34,8 +35,8 @@ extension SQLiteStore {
     in scope: ProfileScope, _ body: (Statement) throws -> Void
   ) throws -> Int {
     try run(
-      plan.query.sql, plan.query, on: connection, in: scope, entity: layout.entity.name ?? "",
-      binds: [.integer(key)]
+      plan.query.sql, on: connection, in: scope, entity: layout.entityName,
+      binds: [.integer(key)], intArrays: 0, objects: plan.query.projectionOfObjects
     ) { statement throws(SQLiteError) in
       try statement.bind(key, at: 1)
     } body: {
@@ -45,12 +46,14 @@ extension SQLiteStore {
 
   /// Runs a query.
   ///
-  /// Reported values (`query`, `entity`, `binds`) are created only if there's an observer.
+  /// Reported values are created only if there's an observer, and the bound values (`binds`) and
+  /// the contents of the columns (`objects`, `nil` if a row isn't an object) only if one requires
+  /// them.
   @inline(__always)
   private func run(
-    _ sql: String, _ query: @autoclosure () -> SelectQuery, on connection: Connection,
-    in scope: ProfileScope, entity: @autoclosure () -> String,
-    binds: @autoclosure () -> [SQLiteValue],
+    _ sql: String, on connection: Connection, in scope: ProfileScope,
+    entity: @autoclosure () -> String, binds: @autoclosure () -> [SQLiteValue], intArrays: Int,
+    objects: @autoclosure () -> Projection?,
     bind: (Statement) throws(SQLiteError) -> Void, body: (Statement) throws -> Void
   ) throws -> Int {
     let statement = try connection.statement(sql)
@@ -65,21 +68,21 @@ extension SQLiteStore {
       scope.end(event) { event in
         event.entity = entity()
         event.rows = rows
-        event.statement = record(sql, binds(), query().intArrays.count, .select, scope)
-        event.statement?.work = before.map { statement.work - $0 }
-        event.statement?.found = found
-        event.statement?.plan = plan(of: sql, binds(), on: connection, in: scope)
+        event.statement = StatementRecord(
+          kind: .select, sql: sql, binds: texts(of: binds(), in: scope), intArrays: intArrays,
+          work: before.map { statement.work - $0 }, found: found,
+          plan: plan(of: sql, binds(), on: connection, in: scope))
       }
     }
     try bind(statement)
-    guard event != nil, scope.demand.includes(.rows), query().givesObjects else {
+    guard event != nil, scope.demand.includes(.rows), let projection = objects() else {
       try forEachRow(of: statement, counting: &rows, body)
       return rows
     }
     var list: [StatementRecord.FoundObject] = []
     defer { found = list }
     try forEachRow(of: statement, counting: &rows) { statement in
-      list.append(foundObject(statement, query().projection))
+      list.append(foundObject(statement, projection))
       try body(statement)
     }
     return rows
@@ -116,8 +119,9 @@ extension SQLiteStore {
       scope.end(event) { event in
         event.entity = entity
         if body != nil { event.rows = changed }
-        event.statement = record(sql, binds, intArrays.count, kind, scope)
-        event.statement?.work = before.map { statement.work - $0 }
+        event.statement = StatementRecord(
+          kind: kind, sql: sql, binds: texts(of: binds, in: scope), intArrays: intArrays.count,
+          work: before.map { statement.work - $0 })
       }
     }
     for (index, value) in binds.enumerated() {
@@ -137,14 +141,11 @@ extension SQLiteStore {
     }
   }
 
-  func record(
-    _ sql: String, _ binds: [SQLiteValue], _ intArrays: Int, _ kind: StatementKind,
-    _ scope: ProfileScope
-  ) -> StatementRecord {
-    StatementRecord(
-      kind: kind, sql: sql,
-      binds: scope.demand.includes(.binds) ? binds.map(\.description) : nil,
-      intArrays: intArrays)
+  /// Returns bound values as SQLDebug prints them; `nil` unless a sink requires them.
+  func texts(
+    of binds: @autoclosure () -> [SQLiteValue], in scope: ProfileScope
+  ) -> [String]? {
+    scope.demand.includes(.binds) ? binds().map(\.description) : nil
   }
 }
 
@@ -159,7 +160,7 @@ extension SQLiteStore {
     let layout = layouts.layout(entityNumber: number)
     return StatementRecord.FoundObject(
       object: ObjectReference(
-        store: identifier, entity: layout?.entity.name ?? projection.entity.name,
+        store: identifier, entity: layout?.entityName ?? projection.entity.name,
         primaryKey: statement.int64(Projection.keyColumn)),
       className: layout.map { String(describing: $0.objectClass) } ?? "NSManagedObject")
   }
@@ -176,10 +177,13 @@ extension SQLiteStore {
 }
 
 extension SelectQuery {
-  /// Whether its rows are objects: the list of columns is that of its projection.
-  var givesObjects: Bool {
+  /// The contents of the columns if the rows are objects: if the list of columns is that of the
+  /// projection.
+  var projectionOfObjects: Projection? {
     let list = projection.selectList
-    return sql.hasPrefix("SELECT \(list) FROM ") || sql.hasPrefix("SELECT DISTINCT \(list) FROM ")
+    let isComplete =
+      sql.hasPrefix("SELECT \(list) FROM ") || sql.hasPrefix("SELECT DISTINCT \(list) FROM ")
+    return isComplete ? projection : nil
   }
 }
 

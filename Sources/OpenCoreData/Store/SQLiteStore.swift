@@ -60,7 +60,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   func entity(_ layout: EntityLayout) -> SQLEntity {
     guard let entity = entities[layout.modelIndex] else {
       fatalError(
-        "the store \(url?.path ?? "") doesn't contain the entity '\(layout.entity.name ?? "")'")
+        "the store \(url?.path ?? "") doesn't contain the entity '\(layout.entityName)'")
     }
     return entity
   }

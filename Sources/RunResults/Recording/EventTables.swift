@@ -98,19 +98,21 @@ struct EventTables: Sendable {
 
     /// Returns whether an event has extras.
     static func exist(in event: Event) -> Bool {
-      event.rounds != 0 || event.migration != nil || event.path != nil || event.request != nil
-        || event.statement?.found != nil || event.statement?.plan != nil
-        || (event.statement?.intArrays ?? 0) != 0
+      if event.hasRareFields { return true }
+      guard let statement = event.statement else { return false }
+      return statement.intArrays != 0
+        || statement.hasDetails && (statement.found != nil || statement.plan != nil)
     }
 
     init(_ event: Event) {
+      let statement = event.statement
       rounds = event.rounds
-      intArrays = event.statement?.intArrays ?? 0
+      intArrays = statement?.intArrays ?? 0
       migration = event.migration
       path = event.path
       request = event.request
-      found = event.statement?.found
-      plan = event.statement?.plan
+      found = statement?.found
+      plan = statement?.plan
     }
   }
 
@@ -127,9 +129,8 @@ struct EventTables: Sendable {
       rows: event.rows, key: event.object?.primaryKey ?? 0, shape: shape, details: 0, extras: 0,
       stack: 0, kind: event.kind, source: event.source, statement: event.statement?.kind,
       roundTrips: UInt16(clamping: event.roundTrips))
-    if event.statement?.work != nil || event.statement?.binds != nil {
-      details.append(
-        StatementDetails(work: event.statement?.work, binds: event.statement?.binds))
+    if let statement = event.statement, statement.hasDetails {
+      details.append(StatementDetails(work: statement.work, binds: statement.binds))
       record.details = UInt32(details.count)
     }
     if Extras.exist(in: event) {

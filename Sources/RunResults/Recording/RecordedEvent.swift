@@ -95,11 +95,9 @@ package struct RecordedStatement: Sendable {
 
   fileprivate var copy: StatementRecord {
     let rest = event.record.extras == 0 ? nil : event.tables.extras[Int(event.record.extras) - 1]
-    var copy = StatementRecord(
-      kind: kind, sql: sql, binds: binds, intArrays: rest?.intArrays ?? 0, work: work)
-    copy.found = rest?.found
-    copy.plan = rest?.plan
-    return copy
+    return StatementRecord(
+      kind: kind, sql: sql, binds: binds, intArrays: rest?.intArrays ?? 0, work: work,
+      found: rest?.found, plan: rest?.plan)
   }
 }
 

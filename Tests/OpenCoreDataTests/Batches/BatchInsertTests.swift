@@ -141,4 +141,34 @@ struct BatchInsertTests {
       #expect(try connection.values("SELECT count(*) FROM ZITEM") == [[.integer(0)]])
     }
   }
+
+  @Test("Transformable values are archived, as in a save, also by an update")
+  func transformableValuesAreArchived() throws {
+    let marker = NSEntityDescription()
+    marker.name = "Marker"
+    marker.properties = ["place", "outside"].map { name in
+      let attribute = TestModels.attribute(name, .transformableAttributeType)
+      attribute.allowsExternalBinaryDataStorage = name == "outside"
+      return attribute
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [marker]
+    let stack = try SharedStack(.sqlite, model)
+    let context = stack.context()
+    try context.performAndWait {
+      let values: [String: Any] = ["place": ["a", "b"], "outside": ["c"]]
+      try context.execute(NSBatchInsertRequest(entityName: "Marker", objects: [values]))
+      let found = try #require(try context.everyObject(of: "Marker").first)
+      #expect(found.value(forKey: "place") as? [String] == ["a", "b"])
+      #expect(found.value(forKey: "outside") as? [String] == ["c"])
+      let update = NSBatchUpdateRequest(entityName: "Marker")
+      update.propertiesToUpdate = ["place": ["d"], "outside": NSNull()]
+      try context.execute(update)
+      context.refresh(found, mergeChanges: false)
+      context.reset()
+      let updated = try #require(try context.everyObject(of: "Marker").first)
+      #expect(updated.value(forKey: "place") as? [String] == ["d"])
+      #expect(updated.value(forKey: "outside") == nil)
+    }
+  }
 }

@@ -19,11 +19,13 @@ struct DocumentMigrationTests {
     }
   }
 
-  /// A folder with the first version of the model, as a bundle.
-  private static func bundle(in folder: URL) throws -> Bundle {
+  /// A folder with a version of the model, as a bundle.
+  private static func bundle(
+    in folder: URL, _ version: NSManagedObjectModel = Sample.model()
+  ) throws -> Bundle {
     let model = folder.appendingPathComponent("Bundle/Model.xcdatamodel")
     try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
-    try Data(ModelDocument.text(of: Sample.model()).text.utf8).write(
+    try Data(ModelDocument.text(of: version).text.utf8).write(
       to: model.appendingPathComponent("contents"))
     return try #require(Bundle(path: folder.appendingPathComponent("Bundle").path))
   }
@@ -163,6 +165,55 @@ struct DocumentMigrationTests {
       error.localizedDescription.contains(
         "1 object is the destination of several objects in Person.home"))
     #expect(try Data(contentsOf: store.url) == bytes)
+  }
+
+  /// Owners with animals, of which dogs are a subentity, or not.
+  private static func animals(dogsAreAnimals: Bool) -> NSManagedObjectModel {
+    let entities = ["Owner", "Animal", "Dog"].map { name in
+      let entity = NSEntityDescription()
+      entity.name = name
+      return entity
+    }
+    let (owner, animal, dog) = (entities[0], entities[1], entities[2])
+    let pet = TestModels.relationship("pet", to: animal, isToMany: false)
+    let friends = TestModels.relationship("friends", to: animal, isToMany: true)
+    let people = TestModels.relationship("people", to: owner, isToMany: true)
+    (friends.inverseRelationship, people.inverseRelationship) = (people, friends)
+    owner.properties = [TestModels.attribute("name", .stringAttributeType), pet, friends]
+    animal.properties = [TestModels.attribute("name", .stringAttributeType), people]
+    if dogsAreAnimals {
+      animal.subentities = [dog]
+    } else {
+      dog.properties = [TestModels.attribute("name", .stringAttributeType)]
+    }
+    let model = NSManagedObjectModel()
+    model.entities = entities
+    return model
+  }
+
+  @Test("References to objects that leave a hierarchy are omitted", arguments: types)
+  func referencesThatLeaveAHierarchyAreOmitted(type: NSPersistentStore.StoreType) throws {
+    let store = try MigratedStore()
+    let first = Self.animals(dogsAreAnimals: true)
+    let context = try Self.opened(store.url, type, first, options: nil)
+    try context.performAndWait {
+      let (cat, dog) = (
+        context.make("Animal", ["name": "cat"]), context.make("Dog", ["name": "dog"])
+      )
+      for (name, pet) in [("Ada", dog), ("Bo", cat)] {
+        _ = context.make("Owner", ["name": name, "pet": pet, "friends": Set([cat, dog])])
+      }
+      try context.save()
+    }
+    let bundle = try Self.bundle(in: store.url.deletingLastPathComponent(), first)
+    let found = try content(
+      of: Self.opened(store.url, type, Self.animals(dogsAreAnimals: false), [bundle]))
+    #expect(found["Dog"] == ["name: dog"])
+    #expect(
+      found["Owner"] == [
+        "name: Ada | friends: {name: cat} | pet: {}",
+        "name: Bo | friends: {name: cat} | pet: {name: cat}",
+      ])
   }
 
   @Test("A document is migrated in stages, whose models are those of the references")

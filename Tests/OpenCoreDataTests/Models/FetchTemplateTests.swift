@@ -87,4 +87,30 @@ struct FetchTemplateTests {
     }
     #expect(late.message.contains("The model is in use."))
   }
+
+  @Test func templateHasEveryPropertyOfItsRequest() throws {
+    let model = TestModels.company()
+    let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["name"]
+    request.propertiesToGroupBy = ["name"]
+    request.havingPredicate = NSPredicate(format: "name != 'x'")
+    request.fetchOffset = 2
+    request.relationshipKeyPathsForPrefetching = ["department"]
+    request.shouldRefreshRefetchedObjects = true
+    model.setFetchRequestTemplate(request, forName: "names")
+    request.fetchOffset = 7
+    let copied = try #require(model.copy() as? NSManagedObjectModel)
+    for model in [model, copied] {
+      let found: NSFetchRequest<NSDictionary> = try #require(
+        model.fetchRequestTemplate(forName: "names"))
+      #expect(found.resultType == .dictionaryResultType && found.fetchOffset == 2)
+      #expect(found.propertiesToFetch as? [String] == ["name"])
+      #expect(found.propertiesToGroupBy as? [String] == ["name"])
+      #expect(found.havingPredicate == request.havingPredicate)
+      #expect(found.relationshipKeyPathsForPrefetching == ["department"])
+      #expect(found.shouldRefreshRefetchedObjects)
+      #expect(found.entity === model.entitiesByName["Employee"])
+    }
+  }
 }

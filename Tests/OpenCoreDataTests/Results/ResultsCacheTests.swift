@@ -118,4 +118,20 @@ struct ResultsCacheTests {
     #expect(!FileManager.default.fileExists(atPath: file.path))
     #expect(FileManager.default.fileExists(atPath: outside.path))
   }
+
+  @Test("The cache of another store is replaced; one of another request is an error")
+  func cacheOfAnotherStoreIsReplaced() throws {
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    for count in [3, 2] {
+      let bed = try ContextBed(.sqlite)
+      try bed.addPeople(count)
+      #expect(try fetch(bed, name).selects == 2)
+      #expect(try fetch(bed, name).selects == 1)
+      let error = thrownError {
+        _ = try fetch(bed, name, predicate: NSPredicate(format: "number > 1"))
+      }
+      #expect(error?.localizedDescription.contains("belongs to another request") == true)
+    }
+  }
 }

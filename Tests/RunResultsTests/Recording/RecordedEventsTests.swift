@@ -59,15 +59,21 @@ struct RecordedEventsTests {
     full.migration = MigrationRecord(work: .schema, purpose: "Mood: add ZRATING")
     full.statement = StatementRecord(
       kind: .select, sql: "SELECT 1", binds: ["1"], intArrays: 1,
-      work: StatementWork(vmSteps: 5, pagesWritten: 1))
-    full.statement?.plan = ["SCAN t0"]
-    full.statement?.found = [.init(object: object, className: "Mood")]
+      work: StatementWork(vmSteps: 5, pagesWritten: 1),
+      found: [.init(object: object, className: "Mood")], plan: ["SCAN t0"])
     full.path = "/a/store"
     full.request = RequestRecord(predicate: "TRUEPREDICATE", sort: ["date"])
     full.callSite = CallSite(file: "shell", line: 3)
     full.stack = [1, 2]
     let recorded = try #require(RecordedEvents([event(1), full, event(9)]).event(4))
-    #expect("\(Event(recorded))" == "\(full)")
+    let copy = Event(recorded)
+    #expect("\(copy)" == "\(full)")
+    #expect(copy.rounds == 2 && copy.migration == full.migration && copy.path == "/a/store")
+    #expect("\(String(describing: copy.request))" == "\(String(describing: full.request))")
+    let statement = try #require(copy.statement)
+    #expect(statement.kind == .select && statement.sql == "SELECT 1" && statement.intArrays == 1)
+    #expect(statement.binds == ["1"] && statement.plan == ["SCAN t0"])
+    #expect(statement.work == full.statement?.work && statement.found == full.statement?.found)
     #expect(recorded.statement?.work?.vmSteps == 5)
     #expect(recorded.statement?.binds == ["1"])
     #expect(recorded.subject == full.subject)

@@ -46,7 +46,7 @@ extension StoreDocument.Object {
   /// Creates an object from a row and its relationships.
   fileprivate init(_ stored: MemoryRow, in tables: MemoryTables) {
     let layout = stored.layout
-    self.init(entity: layout.entity.name ?? "", key: stored.primaryKey)
+    self.init(entity: layout.entityName, key: stored.primaryKey)
     for slot in layout.slots where !stored.row.isNull(slot) {
       let name = layout.slotNames[slot.index]
       if slot.kind.isToOne {
