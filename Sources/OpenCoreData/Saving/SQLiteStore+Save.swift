@@ -30,24 +30,7 @@ extension SQLiteStore {
       defer { _ = derived.take() }
       var rows: [Row]
       do {
-        do {
-          let writer = RowWriter(self, connection, outside, scope)
-          try transaction(on: connection, in: scope) {
-            try write(plan, writer, on: connection, in: scope)
-            try beforeCommit()
-          }
-          rows = writer.takeRows()
-        } catch let error as SQLiteError where error.code == .constraintUnique {
-          try throwViolations(of: plan, on: connection, in: scope)
-          // No values are duplicates in the end: they move between objects of this save.
-          let writer = RowWriter(self, connection, outside, scope)
-          try transaction(on: connection, in: scope) {
-            _ = derived.take()
-            try rewrite(plan, writer, on: connection, in: scope)
-            try beforeCommit()
-          }
-          rows = writer.takeRows()
-        }
+        rows = try writtenRows(of: plan, outside, on: connection, in: scope, beforeCommit)
       } catch let changed as ChangedRows {
         throw try conflicts(changed.objects, on: connection, in: scope)
       }
@@ -59,6 +42,37 @@ extension SQLiteStore {
       return remembered
     }
   }
+
+  /// Writes the rows in one transaction, again if unique values move between objects of the save,
+  /// or if the row that had one was removed in the meantime.
+  private func writtenRows(
+    of plan: SavePlan, _ outside: ExternalWrites, on connection: Connection,
+    in scope: ProfileScope, _ beforeCommit: () throws -> Void
+  ) throws -> [Row] {
+    for attempt in 1...Self.maximumAttempts {
+      let writer = RowWriter(self, connection, outside, scope)
+      do {
+        try transaction(on: connection, in: scope) {
+          _ = derived.take()
+          if attempt == 1 {
+            try write(plan, writer, on: connection, in: scope)
+          } else {
+            try rewrite(plan, writer, on: connection, in: scope)
+          }
+          try beforeCommit()
+        }
+        return writer.takeRows()
+      } catch let error as SQLiteError where error.code == .constraintUnique {
+        // Outside of the transaction, other processes may write.
+        try throwViolations(of: plan, on: connection, in: scope)
+        guard attempt < Self.maximumAttempts else { throw error }
+      }
+    }
+    fatalError("the last attempt returns or throws")
+  }
+
+  /// How often a save that violates a uniqueness constraint is tried.
+  private static let maximumAttempts = 10
 
   /// Runs a write transaction, and rolls it back after an error.
   func transaction<R>(

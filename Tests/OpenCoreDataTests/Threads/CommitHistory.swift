@@ -95,7 +95,7 @@ struct CommitHistory: Codable, Sendable {
     }
     for write in writes where write.isExpected != (positions[write.commit] != nil) {
       problems.append(
-        "commit \(write.commit) is \(write.succeeded ? "lost" : "there after its error")")
+        "\(write) is \(write.succeeded ? "lost" : "there after its error")")
     }
     return problems + unexplainedReads(states, positions)
   }

@@ -49,10 +49,7 @@ struct ContextHistory {
     // An overwritten register has to exist.
     let overwrites = context.overwrites
     let keys = someKeys(of: overwrites ? Self.keys.suffix(2) : Self.keys)
-    var registers: [Int: NSManagedObject] = [:]
-    for register in try context.fetch(request(for: keys)) {
-      registers[register.number("key")] = register
-    }
+    let registers = try fetch(keys, in: context)
     for key in keys {
       if let register = registers[key] {
         if !overwrites { write.replaced[key] = .some(register.read) }
@@ -73,8 +70,8 @@ struct ContextHistory {
     guard !context.overwrites else { return }
     var write = begin(in: context)
     write.isDeletion = true
-    for register in try context.fetch(request(for: someKeys(of: Self.keys.dropLast(2)))) {
-      write.replaced[register.number("key")] = .some(register.read)
+    for (key, register) in try fetch(someKeys(of: Self.keys.dropLast(2)), in: context) {
+      write.replaced[key] = .some(register.read)
       context.delete(register)
     }
     guard !write.replaced.isEmpty else { return }
@@ -216,6 +213,16 @@ struct ContextHistory {
 
   private mutating func someKeys(of keys: some Sequence<Int>) -> [Int] {
     Array(keys.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random)))
+  }
+
+  /// The registers that exist, by key.
+  private func fetch(
+    _ keys: [Int], in context: NSManagedObjectContext
+  ) throws -> [Int: NSManagedObject] {
+    try context.fetch(request(for: keys)).reduce(into: [:]) { result, register in
+      // The values are nil if another context has deleted the row since.
+      if let key = register.value(forKey: "key") as? Int { result[key] = register }
+    }
   }
 
   private func request(for keys: [Int]) -> NSFetchRequest<NSManagedObject> {
