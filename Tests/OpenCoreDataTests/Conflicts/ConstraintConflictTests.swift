@@ -1,7 +1,10 @@
 import CoreDataCosts
 import OpenCoreData
+import ProfileEvents
 import SQLiteDriver
 import Testing
+
+@testable import OpenCoreData
 
 @Suite("Uniqueness conflicts")
 struct ConstraintConflictTests {
@@ -339,5 +342,40 @@ struct ConstraintConflictTests {
       #expect(about.value(forKey: "about") as? NSManagedObject === user)
       #expect((user.value(forKey: "notes") as? Set<NSManagedObject>)?.count == 1)
     }
+  }
+
+  @Test(
+    "A unique value that another process gives up and takes again during the save is a conflict",
+    arguments: [false, true])
+  func valueCanMoveDuringTheSave(isTakenAgain: Bool) throws {
+    let stack = try stack(.sqlite)
+    let context = stack.context()
+    let path = stack.storeURL.path
+    func listen(_ text: String, _ code: String, _ former: String) {
+      let listener = FirstEventListener {
+        $0.statement?.sql.contains(text) == true
+      } _: {
+        #expect(throws: Never.self) {
+          let other = try Connection(path: path, access: .writing)
+          defer { other.close() }
+          try other.execute("UPDATE ZREGION SET ZCODE = '\(code)' WHERE ZCODE = '\(former)'")
+        }
+      }
+      stack.coordinator.eventHub.add(listener)
+    }
+    try context.performAndWait {
+      _ = context.make("Country", ["code": "FR"])
+      try context.save()
+      context.reset()
+      // After the INSERT has failed, and after the conflicting row was looked for in vain.
+      listen("ROLLBACK", "free", "FR")
+      if isTakenAgain { listen("t0.ZCODE = ?", "FR", "free") }
+      _ = context.make("Country", ["code": "FR"])
+      let error = thrownError { try context.save() }
+      #expect(error?.code == (isTakenAgain ? NSManagedObjectConstraintMergeError : nil))
+      #expect(conflicts(error).count == (isTakenAgain ? 1 : 0))
+    }
+    let codes = try rows(stack, "Country").map { $0[0] }.sorted()
+    #expect(codes == (isTakenAgain ? ["code=FR"] : ["code=FR", "code=free"]))
   }
 }
