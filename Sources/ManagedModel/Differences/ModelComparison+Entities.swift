@@ -171,7 +171,7 @@ extension ModelComparison {
     var missing = "Migration fails if there are rows: it's required and has no default value."
     switch property {
     case let attribute as NSAttributeDescription:
-      isFilled = isFilled || attribute.typedDefaultValue != nil || attribute.isDerived
+      isFilled = isFilled || attribute.hasDefaultValue || attribute.isDerived
     case let relationship as NSRelationshipDescription:
       isFilled = isFilled || relationship.isToMany && relationship.minCount == 0
       missing = "Migration fails if there are rows: it's required, and they have no destination."

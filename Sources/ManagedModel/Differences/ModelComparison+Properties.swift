@@ -61,7 +61,7 @@ extension ModelComparison {
     let reason =
       attribute?.isDerived == true
       ? "Its values are computed."
-      : attribute?.typedDefaultValue != nil
+      : attribute?.hasDefaultValue == true
         ? "Rows without a value get the default value."
         : "Migration fails if rows have no value: give it a default value, or map it."
     change(new, entity, "required now", .lightweight, reason)

@@ -77,7 +77,23 @@ package struct CompositeValueError: Error, CustomStringConvertible {
   package let description: String
 }
 
+extension NSAttributeDescription {
+  /// Whether new objects have a value: for a composite attribute, that of an element.
+  package var hasDefaultValue: Bool {
+    (self as? NSCompositeAttributeDescription).map { $0.initialValue != nil }
+      ?? (typedDefaultValue != nil)
+  }
+}
+
 extension NSCompositeAttributeDescription {
+  /// The value of a new object: the default values of the elements that have one; `nil` if none
+  /// has.
+  package var initialValue: [String: Any]? {
+    var values: [String: Any] = [:]
+    for leaf in leaves { values[leaf.name] = leaf.typedDefaultValue }
+    return gathered { values[$0] }
+  }
+
   /// Returns the composite's value from those of its leaves; `nil` if all of them are `nil`.
   ///
   /// - Parameter value: Returns the value of a leaf by its path, such as `address.city`.

@@ -136,9 +136,9 @@ extension InferredMapping.Property {
   fileprivate func value(of attribute: NSAttributeDescription) -> NSExpression? {
     guard let source = storedSource else { return nil }
     let value = MappingExpression.source(source.name)
-    guard !attribute.isOptional, source.isOptional, let standard = attribute.defaultValue else {
-      return value
-    }
+    let standard: Any? =
+      (attribute as? NSCompositeAttributeDescription)?.initialValue ?? attribute.defaultValue
+    guard !attribute.isOptional, source.isOptional, let standard else { return value }
     let isMissing = NSComparisonPredicate(
       leftExpression: value, rightExpression: NSExpression(forConstantValue: nil),
       modifier: .direct, type: .equalTo, options: [])

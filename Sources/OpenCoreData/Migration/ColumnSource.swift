@@ -150,7 +150,9 @@ extension LightweightMigrationPlan {
     return isFilled ? .filled(kept, value) : kept
   }
 
-  private func defaultValue(
+  /// Returns the default value of an attribute, or of an element of a composite attribute, as it's
+  /// stored.
+  func defaultValue(
     of attribute: NSAttributeDescription, in entity: SQLEntity
   ) -> SQLiteValue {
     let layout = EntityLayout.of(entity.description)

@@ -170,6 +170,7 @@ extension LightweightMigrationPlan {
       else { return false }
       return table.keepsValues(of: index.columns)
         && table.source?.table.uppercased() == index.table.uppercased()
+        && !fillsComposites(in: index.columns, of: index.table)
     }
   }
 

@@ -119,6 +119,7 @@ struct LightweightMigrationPlan {
     migrateJoinTables()
     dropTables()
     createIndexes()
+    fillComposites()
     createTriggers()
     addChecks()
     renumberEntities()
@@ -264,16 +265,7 @@ extension LightweightMigrationPlan {
               entity: entity.name, property: column.property.name, problem: problem))
         }
         let formers = formerProperties(of: column.property, of: entity)
-        let wasRequired = formers.allSatisfy {
-          $0.map { !$0.isOptional && !$0.isTransient } ?? false
-        }
-        if !column.property.isOptional, !wasRequired, !formers.isEmpty {
-          let isAttribute = column.property is NSAttributeDescription
-          let isDerived = (column.property as? NSAttributeDescription)?.isDerived ?? false
-          if !isDerived {
-            check("\(name) IS NULL", isAttribute ? .missingValue : .missingDestination)
-          }
-        }
+        if let problem = missing(column, of: entity, formers) { check("\(name) IS NULL", problem) }
         if let relationship = column.property as? NSRelationshipDescription,
           gainsToOneInverse(relationship, of: entity)
         {
@@ -296,6 +288,23 @@ extension LightweightMigrationPlan {
       }
     }
     addChecksOfJoinedInverses()
+    addChecksOfComposites()
+  }
+
+  /// Returns the problem of rows that have no value in a column; `nil` if it's optional, or all of
+  /// them had and keep one.
+  private func missing(
+    _ column: SQLColumn, of entity: SQLEntity, _ formers: [NSPropertyDescription?]
+  ) -> MigrationFailure.Problem? {
+    guard !column.property.isOptional, !formers.isEmpty else { return nil }
+    let wasRequired = formers.allSatisfy {
+      $0.map { !$0.isOptional && !$0.isTransient } ?? false
+    }
+    if column.property is NSRelationshipDescription {
+      return wasRequired ? nil : .missingDestination
+    }
+    let isDerived = (column.property as? NSAttributeDescription)?.isDerived ?? false
+    return wasRequired || isDerived ? nil : .missingValue
   }
 
   /// Returns the condition of values that a column's type can't represent; `nil` if it can

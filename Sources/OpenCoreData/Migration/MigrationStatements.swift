@@ -56,7 +56,8 @@ struct MigrationStatements: Sendable {
     /// Drops the renamed tables.
     case dropTables
     case createIndexes
-    /// Sets keys and order keys from the pairs that were kept, and derived attributes.
+    /// Sets keys and order keys from the pairs that were kept, default values of composite
+    /// attributes, and derived attributes.
     case fillColumns
     case createTriggers
     /// Updates entity IDs, history, metadata, and the stored model.

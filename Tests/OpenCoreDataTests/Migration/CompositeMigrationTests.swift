@@ -90,6 +90,100 @@ struct CompositeMigrationTests {
     #expect(try store.values("SELECT ZSPOT_X FROM ZITEM") == [[.integer(100_000)]])
   }
 
+  // MARK: Required composites
+
+  /// A store with two items, of which the first has a number and the second has the given elements.
+  private static func store(_ elements: [String: Any]?) throws -> MigratedStore {
+    let store = try MigratedStore()
+    let context = try store.open(former())
+    try context.performAndWait {
+      for elements in [["x": 1], elements] as [[String: Any]?] {
+        NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+          .setValue(elements, forKey: "spot")
+      }
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    return store
+  }
+
+  /// A version in which the composite attribute is required.
+  private static func required(_ elements: [NSAttributeDescription]) -> NSManagedObjectModel {
+    let version = model(elements)
+    version.entitiesByName["Item"]?.attributesByName["spot"]?.isOptional = false
+    return version
+  }
+
+  /// Expects that one object has no value of an attribute, and that the store is unchanged.
+  private func expectMissing(
+    _ name: String, in version: NSManagedObjectModel, _ store: MigratedStore
+  ) throws {
+    let bytes = try Data(contentsOf: store.url)
+    let error = thrownError { try store.migrate(to: version) }
+    #expect(error?.code == NSMigrationError)
+    let reason = "no value for the required attribute Item.\(name)"
+    #expect(error?.localizedDescription.contains(reason) == true, "\(String(describing: error))")
+    #expect(try Data(contentsOf: store.url) == bytes)
+  }
+
+  @Test("A composite attribute that's required now has a value of one element, however nested")
+  func requiredCompositesHaveAValue() throws {
+    let inner = { Self.composite("inner", [Self.element("y", .stringAttributeType)]) }
+    let whole = { Self.required([Self.element("x", .integer32AttributeType), inner()]) }
+    try expectMissing("spot", in: whole(), Self.store(nil))
+    try Self.store(["inner": ["y": "why"]]).migrate(to: whole())
+    // Nothing remains of a value whose elements are removed, also of one that was required before.
+    let nested = try Self.store(["inner": ["y": "why"]])
+    try expectMissing("spot", in: Self.required([inner()]), nested)
+    try nested.migrate(to: whole())
+    try expectMissing("spot", in: Self.required([inner()]), nested)
+  }
+
+  @Test("A required composite attribute can be added if an element has a default value")
+  func addedCompositesNeedADefault() throws {
+    func version(_ value: String?) -> NSManagedObjectModel {
+      let city = LightweightMigrationTests.attribute("city", .stringAttributeType, default: value)
+      let home = Self.composite("home", [Self.composite("place", [city])])
+      home.isOptional = false
+      let version = Self.former()
+      version.entitiesByName["Item"]?.properties.append(home)
+      return version
+    }
+    let store = try Self.store(nil)
+    try expectMissing("home", in: version(nil), store)
+    try store.migrate(to: version("Bonn"))
+    #expect(
+      try store.values("SELECT DISTINCT ZHOME_PLACE_CITY FROM ZITEM") == [[.text("Bonn")]])
+  }
+
+  @Test(
+    "Default values of elements are set where a composite attribute has no value, and only there",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml])
+  func defaultsFillMissingComposites(type: NSPersistentStore.StoreType) throws {
+    func version() -> NSManagedObjectModel {
+      let y = LightweightMigrationTests.attribute("y", .stringAttributeType, default: "yes")
+      return Self.required([
+        Self.element("x", .integer32AttributeType), Self.composite("inner", [y]),
+      ])
+    }
+    let filled = try Self.copy(nil, to: version(), type)
+    #expect(filled["x"] == nil)
+    #expect((filled["inner"] as? [String: Any])?["y"] as? String == "yes")
+    let kept = try Self.copy(["x": 7], to: version(), type)
+    #expect(kept["x"] as? Int == 7 && kept["inner"] == nil)
+    guard type == .sqlite else { return }
+    let store = try Self.store(nil)
+    try store.migrate(to: version())
+    #expect(
+      try store.values("SELECT ZSPOT_X, ZSPOT_INNER_Y FROM ZITEM ORDER BY ZSPOT_X")
+        == [[.null, .text("yes")], [.integer(1), .null]])
+    #expect(
+      ModelComparison(from: Self.former(), to: version()).differences.contains {
+        $0.reason == "Rows without a value get the default value."
+      })
+  }
+
   @Test("The type of a nested element that can't be converted is refused")
   func nestedTypesAreCompared() {
     let next = Self.model([
@@ -141,11 +235,12 @@ struct CompositeMigrationTests {
     }
   }
 
-  /// Migrates an item by copy, from `x` 100,000 and `inner.y` "why", with an inferred mapping
-  /// model.
+  /// Migrates an item by copy, with an inferred mapping model.
   ///
+  /// - Parameter elements: The elements of the item.
   /// - Returns: The elements of the copy.
   private static func copy(
+    _ elements: [String: Any]? = ["x": 100_000, "inner": ["y": "why"]],
     to next: NSManagedObjectModel, _ type: NSPersistentStore.StoreType
   ) throws -> [String: Any] {
     let folder = try ProcessFolder.makeFolder()
@@ -164,7 +259,7 @@ struct CompositeMigrationTests {
     }
     try withStore(former(), url) { context in
       let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
-      item.setValue(["x": 100_000, "inner": ["y": "why"]] as [String: Any], forKey: "spot")
+      item.setValue(elements, forKey: "spot")
       try context.save()
     }
     let mapping = try NSMappingModel.inferredMappingModel(

@@ -26,7 +26,7 @@ struct RequiredWithoutDefaultRule: ModelRule {
       guard difference.isNewlyRequired,
         let attribute = entity.attributesByName[difference.name ?? ""],
         !attribute.isOptional, !attribute.isTransient, !attribute.isDerived,
-        attribute.typedDefaultValue == nil
+        !attribute.hasDefaultValue
       else { return nil }
       return finding(
         "The attribute is required now, and has no default value: migration fails if a row has none.",
