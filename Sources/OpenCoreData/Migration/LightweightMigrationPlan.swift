@@ -300,8 +300,11 @@ extension LightweightMigrationPlan {
     let wasRequired = formers.allSatisfy {
       $0.map { !$0.isOptional && !$0.isTransient } ?? false
     }
-    if column.property is NSRelationshipDescription {
-      return wasRequired ? nil : .missingDestination
+    if let relationship = column.property as? NSRelationshipDescription {
+      let keepsAll = formerRelationships(of: relationship, of: entity).allSatisfy {
+        invalidDestinations(of: $0.relationship, for: relationship).isEmpty
+      }
+      return wasRequired && keepsAll ? nil : .missingDestination
     }
     let isDerived = (column.property as? NSAttributeDescription)?.isDerived ?? false
     return wasRequired || isDerived ? nil : .missingValue

@@ -244,6 +244,42 @@ struct MigratedRelationshipTests {
     #expect(try links("r", of: "A", store, new) == ["A1 B1", "A2 B2"])
   }
 
+  @Test(
+    "A required to-one relationship can't lose a destination that's removed or leaves the hierarchy",
+    arguments: ["", "<entity name=\"C\"/>"])
+  func requiredDestinationsStay(later: String) throws {
+    let required = Self.relationship("r", to: "B", Self.one)
+      .replacing("optional=\"YES\"", with: "optional=\"NO\"")
+    let old = try Self.model(
+      Self.entities(required, "") + "<entity name=\"C\" parentEntity=\"B\"/>")
+    func store(_ destinations: [String]) throws -> MigratedStore {
+      let store = try MigratedStore()
+      let context = try store.open(old)
+      try context.performAndWait {
+        for name in destinations {
+          let source = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+          source.setValue(
+            NSEntityDescription.insertNewObject(forEntityName: name, into: context), forKey: "r")
+        }
+        try context.save()
+      }
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      for store in coordinator.persistentStores { try coordinator.remove(store) }
+      return store
+    }
+    let new = try Self.model(Self.entities(required, "") + later)
+    let losing = try store(["B", "C", "C"])
+    let bytes = try Data(contentsOf: losing.url)
+    let error = thrownError { try losing.migrate(to: new) }
+    #expect(error?.code == NSMigrationError)
+    let reason = "2 objects have no destination for the required relationship A.r."
+    #expect(error?.localizedDescription.contains(reason) == true)
+    #expect(try Data(contentsOf: losing.url) == bytes)
+    let keeping = try store(["B", "B"])
+    try keeping.migrate(to: new)
+    #expect(try keeping.values("SELECT COUNT(ZR) FROM ZA") == [[.integer(2)]])
+  }
+
   @Test("A to-one relationship becomes to-many if no destination has two objects and one place")
   func sharedDestinationsKeepAllOwners() throws {
     let old = try Self.model(Self.entities(Self.relationship("r", to: "B", Self.one), ""))
