@@ -149,7 +149,9 @@ extension SQLiteStore {
               + (source.kind == .external || slot.kind == .external
                 ? "values in external storage can't be copied." : "their types differ."))
         }
-        found[slot.index] = ("\(column) = \(SQLSyntax.quoted(columns[source.index].name))", nil)
+        let copied = SQLSyntax.quoted(columns[source.index].name)
+        let isTest = slot.kind == .bool && source.kind != .bool
+        found[slot.index] = ("\(column) = \(isTest ? "(\(copied) <> 0)" : copied)", nil)
         continue
       }
       found[slot.index] = ("\(column) = ?", try storedValue(value, slot, layout).sqliteValue)

@@ -16,7 +16,8 @@ enum RowValue {
   /// Creates a raw value from a property's Swift value; `nil` if it doesn't fit the kind.
   ///
   /// Numbers of any width are accepted if they fit; an integer is the whole part of an `NSNumber`,
-  /// which must be in the range of 64 bits. `NSNull` is `nil`.
+  /// which must be in the range of 64 bits. A Boolean is whether a number isn't 0. `NSNull` is
+  /// `nil`.
   init?(_ value: Any?, kind: RowSlot.Kind) {
     guard let value else {
       self = .null
@@ -33,8 +34,10 @@ enum RowValue {
 
   private static func make(_ value: Any, _ kind: RowSlot.Kind) -> RowValue? {
     switch kind {
-    case .int16, .int32, .int64, .bool, .toOne, .toOnePolymorphic:
+    case .int16, .int32, .int64, .toOne, .toOnePolymorphic:
       return integer(value).map { .int64($0) }
+    case .bool:
+      return truth(value).map { .int64($0) }
     case .double, .float:
       return floating(value).map { .double($0) }
     case .date:
@@ -104,6 +107,16 @@ enum RowValue {
     if let number = value as? any BinaryInteger { return Int64(exactly: number) }
     if let number = value as? any BinaryFloatingPoint { return Int64(exactly: Double(number)) }
     return (value as? NSNumber).flatMap(whole)
+  }
+
+  /// Returns 1 for a number that isn't 0, such as 5 or 0.5, and 0 for 0; `nil` for any other value.
+  private static func truth(_ value: Any) -> Int64? {
+    if type(of: value) == Bool.self { return (value as? Bool).map { $0 ? 1 : 0 } }
+    if let whole = integer(value), whole != 0 { return 1 }
+    // Of a fraction, the whole part can be 0.
+    let number = PredicateValue(value)
+    guard number.isNumber, !number.isNotANumber else { return nil }
+    return number.nearestDouble == 0 ? 0 : 1
   }
 
   private static func whole(_ number: NSNumber) -> Int64? {

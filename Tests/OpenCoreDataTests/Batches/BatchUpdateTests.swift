@@ -139,6 +139,28 @@ struct BatchUpdateTests {
     }
   }
 
+  @Test("A Boolean is whether a number isn't 0, also if it's inserted, or copied from an attribute")
+  func booleansAreUpdatedToNumbers() throws {
+    let stack = try SharedStack(.sqlite, TestModels.library())
+    let context = stack.context()
+    try context.performAndWait {
+      for double in [0.5, 0, 7] { _ = context.make("Article", ["double": double]) }
+      try context.save()
+      try context.execute(NSBatchInsertRequest(entityName: "Article", objects: [["bool": 2]]))
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Article")
+      request.predicate = NSPredicate(format: "bool == TRUE")
+      #expect(try context.count(for: request) == 1)
+      for (value, count) in [(NSExpression(forKeyPath: "double"), 2), (0.5, 4), (0, 0)]
+        as [(Any, Int)]
+      {
+        let update = NSBatchUpdateRequest(entityName: "Article")
+        update.propertiesToUpdate = ["bool": value]
+        try context.execute(update)
+        #expect(try context.count(for: request) == count, "\(value)")
+      }
+    }
+  }
+
   @Test("An invalid request, or one on an in-memory store, throws an error")
   func invalidRequestIsAnError() throws {
     let stack = try SharedStack(.sqlite, TestModels.company())

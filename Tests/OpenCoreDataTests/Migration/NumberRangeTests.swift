@@ -1,3 +1,4 @@
+import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
@@ -77,6 +78,30 @@ struct NumberRangeTests {
     }
     guard tested.code == nil else { return }
     #expect(try Self.number(in: target, type, destination) == tested.number)
+  }
+
+  @Test("A number of any type that isn't 0 becomes true, which is stored as 1")
+  func numbersBecomeBooleans() throws {
+    let cases: [(NSAttributeType, Any, Int64)] = [
+      (.integer64AttributeType, Int64(5), 1), (.integer64AttributeType, Int64(0), 0),
+      (.doubleAttributeType, 0.5, 1), (.doubleAttributeType, 1e300, 1),
+      (.doubleAttributeType, -0.0, 0), (.floatAttributeType, Float(-0.25), 1),
+      (.decimalAttributeType, Decimal(sign: .plus, exponent: -3, significand: 1), 1),
+      (.decimalAttributeType, Decimal(0), 0),
+    ]
+    for (type, number, expected) in cases {
+      let store = try MigratedStore()
+      let (source, destination) = (Self.model(type), Self.model(.booleanAttributeType))
+      try Self.insert(number, into: store.url, .sqlite, source)
+      let target = store.url.appendingPathExtension("new")
+      try NSMigrationManager(sourceModel: source, destinationModel: destination).migrateStore(
+        from: store.url, type: .sqlite, mapping: Self.mapping(source, destination), to: target,
+        type: .sqlite)
+      let connection = try Connection(path: target.path, access: .inspecting)
+      defer { connection.close() }
+      let stored = try connection.values("SELECT typeof(ZNUMBER), ZNUMBER FROM ZITEM")
+      #expect(stored == [[.text("integer"), .integer(expected)]], "\(number)")
+    }
   }
 
   @Test("An inferred migration of a document doesn't make a number infinite")

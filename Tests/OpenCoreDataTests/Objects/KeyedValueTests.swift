@@ -288,4 +288,25 @@ struct KeyedValueTests {
       try context.save()
     }
   }
+
+  @Test("A Boolean is set to whether a number isn't 0")
+  func booleansAreSetToNumbers() throws {
+    let context = try numbers(.sqlite).context()
+    try context.performAndWait {
+      let object = context.make("Number", ["name": "a"])
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Number")
+      request.predicate = NSPredicate(format: "bool == TRUE")
+      let values: [(Any, Bool)] = [
+        (5, true), (NSNumber(value: 0.5), true), (-0.25, true), (Decimal(7), true),
+        (UInt64.max, true), (0.0, false), (NSNumber(value: 0), false),
+        (NSDecimalNumber.zero, false),
+      ]
+      for (value, expected) in values {
+        object.setValue(value, forKey: "bool")
+        #expect(object.value(forKey: "bool") as? Bool == expected, "\(value)")
+        try context.save()
+        #expect(try context.count(for: request) == (expected ? 1 : 0), "\(value)")
+      }
+    }
+  }
 }
