@@ -186,6 +186,7 @@ package enum MigrationJSON {
         case .value: "value"
         case .precision: "precision"
         case .order: "order"
+        case .entity: "entity"
         }
     }
 

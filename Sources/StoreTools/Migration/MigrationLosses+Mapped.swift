@@ -5,8 +5,8 @@ import OpenCoreData
 extension MigrationLosses {
   /// Counts what no entity mapping reads.
   ///
-  /// A property that only a policy or a function reads isn't counted correctly; those aren't run
-  /// here.
+  /// A property that's read only for one that isn't stored is lost, too. One that only a policy or
+  /// a function reads isn't counted correctly; those aren't run here.
   func mapped() throws -> Counts {
     let mappings = step.mappingModels.flatMap { $0.entityMappings ?? [] }
       .filter { $0.mappingType != .removeEntityMappingType }
@@ -21,10 +21,13 @@ extension MigrationLosses {
         counts[Key(entity)] = try count(entity, nil)
         continue
       }
-      if let unfetched = try filter(of: reading) {
-        counts[Key(entity)] = try count(entity, unfetched)
+      let unfetched = try filter(of: reading).map { try count(entity, $0) } ?? 0
+      counts[Key(entity)] = unfetched
+      if mapped !== entity {
+        // They become objects of the entity that their ancestor's objects become.
+        counts[Key(entity, .entity)] = try count(entity, nil) - unfetched
       }
-      let read = reading.reduce(into: Set<String>()) { $0.formUnion($1.sourceKeys) }
+      let read = Set(reading.flatMap { stored($0).flatMap { $0.value.sourceKeys } })
       for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name })
       where !property.isTransient {
         if read.contains(property.name) || isReadFromOtherSide(property, mappings) {
@@ -71,22 +74,34 @@ extension MigrationLosses {
     }
   }
 
+  /// A property of the destination that's stored, with the expression that it's set to.
+  private typealias StoredProperty = (property: NSPropertyDescription, value: NSExpression)
+
+  /// Returns the properties that a mapping sets, without those that aren't stored, or are computed.
+  private func stored(_ mapping: NSEntityMapping) -> [StoredProperty] {
+    let later = mapping.destinationEntityName.flatMap { step.destination.entitiesByName[$0] }
+    let mappings = (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])
+    return mappings.compactMap { mapping in
+      guard let value = mapping.valueExpression,
+        let property = later?.propertiesByName[mapping.name ?? ""], !property.isTransient,
+        (property as? NSAttributeDescription)?.isDerived != true
+      else { return nil }
+      return (property: property, value: value)
+    }
+  }
+
   /// Returns the properties that are set to the values of a source property as they are, with `nil`
   /// for one that's set to something else that's read from it.
   private func destinations(
     of property: NSPropertyDescription, _ mappings: [NSEntityMapping]
   ) -> [NSPropertyDescription?] {
     mappings.flatMap { mapping -> [NSPropertyDescription?] in
-      let later = mapping.destinationEntityName.flatMap { step.destination.entitiesByName[$0] }
       let source = mapping.sourceEntityName.flatMap { step.source.entitiesByName[$0] }
       guard let source, source.propertiesByName[property.name] === property else { return [] }
-      let properties = (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])
-      return properties.compactMap { mapping in
-        guard let value = mapping.valueExpression, value.sourceKeys.contains(property.name) else {
-          return nil
-        }
-        let key = property is NSAttributeDescription ? value.sourceKey : value.relationshipKey
-        return .some(key.flatMap { _ in later?.propertiesByName[mapping.name ?? ""] })
+      return stored(mapping).filter { $0.value.sourceKeys.contains(property.name) }.map { later in
+        let key =
+          property is NSAttributeDescription ? later.value.sourceKey : later.value.relationshipKey
+        return key == nil ? nil : later.property
       }
     }
   }
@@ -114,7 +129,9 @@ extension MigrationLosses {
         return false
       }
       return (source.isKind(of: other) || other.isKind(of: source))
-        && mapping.relationshipKeys.contains(inverse.name)
+        && stored(mapping).contains {
+          $0.property is NSRelationshipDescription && $0.value.sourceKeys.contains(inverse.name)
+        }
     }
   }
 }
@@ -135,19 +152,6 @@ extension NSRelationshipDescription {
 }
 
 extension NSEntityMapping {
-  /// The properties of the source that the mapping reads.
-  fileprivate var sourceKeys: Set<String> {
-    let expressions = ((attributeMappings ?? []) + (relationshipMappings ?? []))
-      .compactMap(\.valueExpression)
-    return expressions.reduce(into: []) { $0.formUnion($1.sourceKeys) }
-  }
-
-  /// The properties of the source that the relationships are set from.
-  fileprivate var relationshipKeys: Set<String> {
-    (relationshipMappings ?? []).compactMap(\.valueExpression)
-      .reduce(into: []) { $0.formUnion($1.sourceKeys) }
-  }
-
   /// The predicate by which source instances are fetched, as text; `nil` if all are fetched, or the
   /// expression is another one.
   fileprivate var condition: String? {

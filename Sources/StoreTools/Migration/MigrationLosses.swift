@@ -10,6 +10,8 @@ package struct MigrationLoss: Sendable, Equatable {
     case precision
     /// The order of the objects of a to-many relationship.
     case order
+    /// The entity of objects, which become objects of another one.
+    case entity
   }
 
   package let entity: String
@@ -62,7 +64,10 @@ struct MigrationLosses {
     var aspect = MigrationLoss.Aspect.value
 
     /// The objects of an entity.
-    init(_ entity: NSEntityDescription) { self.entity = entity.name ?? "" }
+    init(_ entity: NSEntityDescription, _ aspect: MigrationLoss.Aspect = .value) {
+      self.entity = entity.name ?? ""
+      self.aspect = aspect
+    }
 
     /// A property, which can be inherited by an entity, or the path of an element.
     init(
@@ -120,15 +125,16 @@ extension NSAttributeDescription {
     switch (attributeType, type) {
     case (.integer64AttributeType, .doubleAttributeType):
       return NSPredicate(format: "%K != nil AND %K * 1.0 != %K", path, path, path)
+    case (.decimalAttributeType, .doubleAttributeType):
+      // The nearest number can have other digits.
+      return NSPredicate(
+        format: "%K != nil AND CAST(%K * %f, 'NSDecimalNumber') != %K", path, path, 1.0, path)
     case (.integer32AttributeType, .floatAttributeType),
       (.integer64AttributeType, .floatAttributeType), (.doubleAttributeType, .floatAttributeType):
-      // The difference has the 24 leading bits, by Veltkamp's method. The sum of a number below the
-      // least normal one has its multiple of the least number.
-      return NSPredicate(
-        format: "%K != nil AND (%K * %f - (%K * %f - %K) != %K "
-          + "OR (%K > %f AND %K < %f AND %K + %f - %f != %K))",
-        path, path, 0x1p29 + 1, path, 0x1p29 + 1, path, path,
-        path, -0x1p-126, path, 0x1p-126, path, 0x1.8p-97, 0x1.8p-97, path)
+      return Self.isNoFloat(path)
+    case (.decimalAttributeType, .floatAttributeType):
+      let parts = [isRounded(as: .doubleAttributeType, path), Self.isNoFloat(path)]
+      return NSCompoundPredicate(orPredicateWithSubpredicates: parts.compactMap(\.self))
     case (.doubleAttributeType, .integer16AttributeType),
       (.doubleAttributeType, .integer32AttributeType),
       (.doubleAttributeType, .integer64AttributeType),
@@ -141,7 +147,28 @@ extension NSAttributeDescription {
           + "OR (%K < 0 AND %K > %f AND %K - %f + %f != %K))",
         path, path, path, 0x1p52, path, 0x1p52, 0x1p52, path,
         path, path, -0x1p52, path, 0x1p52, 0x1p52, path)
+    case (.decimalAttributeType, .integer16AttributeType),
+      (.decimalAttributeType, .integer32AttributeType),
+      (.decimalAttributeType, .integer64AttributeType):
+      return NSPredicate(format: "%K != nil AND %K != trunc:(%K)", path, path, path)
+    case (.integer16AttributeType, .booleanAttributeType),
+      (.integer32AttributeType, .booleanAttributeType),
+      (.integer64AttributeType, .booleanAttributeType),
+      (.doubleAttributeType, .booleanAttributeType), (.floatAttributeType, .booleanAttributeType),
+      (.decimalAttributeType, .booleanAttributeType):
+      return NSPredicate(format: "%K != nil AND %K != 0 AND %K != 1", path, path, path)
     default: return nil
     }
+  }
+
+  /// Returns the condition of numbers that aren't the same as a `Float`.
+  private static func isNoFloat(_ path: String) -> NSPredicate {
+    // The difference has the 24 leading bits, by Veltkamp's method. The sum of a number below the
+    // least normal one has its multiple of the least number.
+    NSPredicate(
+      format: "%K != nil AND (%K * %f - (%K * %f - %K) != %K "
+        + "OR (%K > %f AND %K < %f AND %K + %f - %f != %K))",
+      path, path, 0x1p29 + 1, path, 0x1p29 + 1, path, path,
+      path, -0x1p-126, path, 0x1p-126, path, 0x1.8p-97, 0x1.8p-97, path)
   }
 }

@@ -109,7 +109,8 @@ struct MigrationPage {
         counted("value") { $0.property != nil && $0.aspect == aspect }
       }
       let parts = [
-        counted("object") { $0.property == nil }, values(.value),
+        counted("object") { $0.property == nil && $0.aspect == .value },
+        counted("object") { $0.aspect == .entity }.map { "the entity of \($0)" }, values(.value),
         values(.precision).map { "the precision of \($0)" },
         values(.order).map { "the order of \($0)" },
       ].compactMap(\.self)

@@ -118,14 +118,14 @@ package enum MigrationText {
 
   /// A loss, such as `12,431 values of Mood.note`, or `the order of 3 values of Album.songs`.
   package static func loss(_ loss: MigrationLoss) -> String {
-    guard let property = loss.property else {
-      return "\(NumberText.counted(loss.values, "object")) of \(loss.entity)"
-    }
-    let values = "\(NumberText.counted(loss.values, "value")) of \(loss.entity).\(property)"
+    let path = loss.property.map { "\(loss.entity).\($0)" } ?? loss.entity
+    let kind = loss.property == nil ? "object" : "value"
+    let values = "\(NumberText.counted(loss.values, kind)) of \(path)"
     return switch loss.aspect {
     case .value: values
     case .precision: "the precision of \(values)"
     case .order: "the order of \(values)"
+    case .entity: "the entity of \(values)"
     }
   }
 

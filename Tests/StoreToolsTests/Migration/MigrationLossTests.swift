@@ -220,6 +220,15 @@ struct MigrationLossTests {
         .integer64AttributeType, .floatAttributeType,
         [1 << 53 + 1, -16_777_217, .max, 1 << 53, .min, -16_777_218] as [Int64], 3
       ),
+      (.decimalAttributeType, .integer64AttributeType, [0.25, -7.5, 3, 0] as [Decimal], 2),
+      (
+        .decimalAttributeType, .doubleAttributeType,
+        [9_007_199_254_740_993, 9_007_199_254_740_992, 0.5] as [Decimal], 1
+      ),
+      (.decimalAttributeType, .floatAttributeType, [16_777_217, 0.75, 0.5] as [Decimal], 1),
+      (.integer64AttributeType, .booleanAttributeType, [5, -1, 1, 0] as [Int64], 2),
+      (.doubleAttributeType, .booleanAttributeType, [0.5, 1, 0] as [Double], 1),
+      (.decimalAttributeType, .booleanAttributeType, [0.5, 1, 0] as [Decimal], 1),
     ]
 
   @Test("Each number that isn't the same in the new type is counted, also in a document")
@@ -364,6 +373,35 @@ struct MigrationLossTests {
     // 0.1 and -0.1 are neither a Float nor whole.
     #expect(try losses("light", "whole") == [loss(2)])
     #expect(try losses("light", "weight") == [])
+  }
+
+  @Test("Values that a mapping model reads only for properties without stored values are lost")
+  func unstoredDestinationsLoseValues() throws {
+    let later = Self.model { _, animal, _ in
+      animal.properties.append(Fixture.attribute("title"))
+      animal.propertiesByName["name"]?.isTransient = true
+      let count = NSDerivedAttributeDescription()
+      (count.name, count.attributeType, count.isOptional) = ("chip", .integer64AttributeType, true)
+      count.derivationExpression = NSExpression(format: "owners.@count")
+      animal.properties = animal.properties.map { $0.name == "chip" ? count : $0 }
+    }
+    func losses(_ others: [String: String]) throws -> [MigrationLoss] {
+      let expressions = ["name": "$source.name", "chip": "$source.chip"]
+      return try Self.mappedLosses(later, ["Animal": expressions.merging(others) { $1 }])
+        .filter { ["name", "chip"].contains($0.property) }
+    }
+    let chip = MigrationLoss(entity: "Animal", property: "chip", values: 2)
+    let name = MigrationLoss(entity: "Animal", property: "name", values: 5)
+    #expect(try losses([:]) == [chip, name])
+    #expect(try losses(["title": "$source.name"]) == [chip])
+  }
+
+  @Test("Objects of a subentity that has no mapping become objects of another entity")
+  func entitiesAreLost() throws {
+    let losses = try Self.mappedLosses(Self.model(), [:]).filter { $0.property == nil }
+    #expect(
+      losses == [MigrationLoss(entity: "Dog", property: nil, values: 3, aspect: .entity)])
+    #expect(losses.map(MigrationText.loss) == ["the entity of 3 objects of Dog"])
   }
 
   @Test("A mapping model that sets only the inverse of an ordered relationship loses the order")
