@@ -57,6 +57,11 @@ package enum ModelLimits {
   ///
   /// Each misspelled name is compared with all names.
   package static let comparisons = 50_000
+  /// The maximum number of pairs of versions, in addition to neighbors, for which a mapping is
+  /// inferred to find the steps of a migration.
+  ///
+  /// Each of them compares two models.
+  package static let inferredPairs = 500
 
   // MARK: Archives
 

@@ -96,29 +96,102 @@ package struct MigrationPlanner {
   /// Returns the steps from one version to a later one.
   ///
   /// Each step leads to the next version with a mapping model for it, or to the latest version with
-  /// a mapping model from the step's, or else to the next version by inference.
+  /// a mapping model from the step's, or else to the next version by inference, or to the one after
+  /// it, and so on; a step after which there's no way to the end isn't taken. **Cost:** compares
+  /// each two models at most once, and only up to `ModelLimits.inferredPairs` that aren't neighbors.
   /// - Parameters:
   ///   - start: The position of the version to begin with.
   ///   - end: The position of the version to end with.
   package func steps(
     from start: Int, to end: Int
   ) throws(Gap) -> [ProgressiveMigration.Step] {
-    var steps: [ProgressiveMigration.Step] = []
-    var position = start
-    while position < end {
-      let targets = [position + 1] + (position + 2..<max(end + 1, position + 2)).reversed()
-      var found: (target: Int, step: ProgressiveMigration.Step)?
-      for target in targets where found == nil {
-        found = mappedStep(from: position, to: target).map { (target, $0) }
-      }
-      if let found {
-        steps.append(found.step)
-        position = found.target
+    guard start < end else { return [] }
+    var search = Search(start: start, end: end)
+    while let position = search.position, position < end {
+      if let (target, step) = nextStep(&search) {
+        search.take(step, to: target)
       } else {
-        steps.append(try inferredStep(from: versions[position], to: versions[position + 1]))
-        position += 1
+        search.goBack()
       }
     }
-    return steps
+    guard search.position == end else {
+      throw search.gap ?? Gap(from: versions[start], to: versions[end], obstacles: [])
+    }
+    return search.steps
+  }
+
+  /// The state of a search for steps.
+  private struct Search {
+    let end: Int
+    /// The positions on the way, with the number of candidates for a step from each that were
+    /// examined.
+    private var way: [(position: Int, examined: Int)]
+    private(set) var steps: [ProgressiveMigration.Step] = []
+    /// The positions that are on the way, or from which there's no way.
+    private(set) var visited: Set<Int>
+    /// The first neighbors between which there's no step.
+    private(set) var gap: Gap?
+    private var inferredPairs = 0
+
+    init(start: Int, end: Int) {
+      self.end = end
+      way = [(start, 0)]
+      visited = [start]
+    }
+
+    /// The end of the way; `nil` if there's no way.
+    var position: Int? { way.last?.position }
+
+    /// Returns the next target of a step that wasn't examined, and whether to infer a mapping to it
+    /// instead of looking for a mapping model; `nil` if there's none.
+    mutating func nextCandidate() -> (target: Int, isInferred: Bool)? {
+      guard let (position, index) = way.last else { return nil }
+      let count = end - position
+      guard index < 2 * count else { return nil }
+      way[way.count - 1].examined += 1
+      // With a mapping model, the next version, and then the others, the last one first.
+      if index < count { return (index == 0 ? position + 1 : end + 1 - index, false) }
+      return (position + 1 + index - count, true)
+    }
+
+    /// Returns whether a mapping to a target can still be inferred.
+    mutating func canInfer(_ target: Int) -> Bool {
+      guard let position, target > position + 1 else { return true }
+      inferredPairs += 1
+      return inferredPairs <= ModelLimits.inferredPairs
+    }
+
+    mutating func note(_ gap: Gap) { self.gap = self.gap ?? gap }
+
+    mutating func take(_ step: ProgressiveMigration.Step, to target: Int) {
+      steps.append(step)
+      way.append((target, 0))
+      visited.insert(target)
+    }
+
+    mutating func goBack() {
+      way.removeLast()
+      _ = steps.popLast()
+    }
+  }
+
+  /// Returns the next step from the end of the way that wasn't taken, with its target; `nil` if
+  /// there's none.
+  private func nextStep(_ search: inout Search) -> (target: Int, step: ProgressiveMigration.Step)? {
+    guard let position = search.position else { return nil }
+    while let (target, isInferred) = search.nextCandidate() {
+      if search.visited.contains(target) { continue }
+      if !isInferred {
+        if let step = mappedStep(from: position, to: target) { return (target, step) }
+        continue
+      }
+      guard search.canInfer(target) else { continue }
+      do {
+        return (target, try inferredStep(from: versions[position], to: versions[target]))
+      } catch {
+        if target == position + 1 { search.note(error) }
+      }
+    }
+    return nil
   }
 }

@@ -4,9 +4,10 @@ package import ProfileEvents
 /// The migration of a SQLite store along the versions of a model on disk.
 ///
 /// Each step leads to the next version with a mapping model for it, or to the latest version with a
-/// mapping model from the store's, or else to the next version by inference. Mapping models are
-/// looked for in the folder of versions, next to it, and in bundles; several for a step are parts
-/// of it. Each step is complete when it ends, so an interrupted migration continues from there.
+/// mapping model from the store's, or else to the next version by inference, or to the nearest one
+/// for which a mapping can be inferred; a step after which there's no way isn't taken. Mapping
+/// models are looked for in the folder of versions, next to it, and in bundles; several for a step
+/// are parts of it. Each step is complete when it ends, so an interrupted migration continues from there.
 ///
 ///     let migration = try ProgressiveMigration(storeURL: store, versionsURL: model)
 ///     print(migration.steps)
