@@ -53,7 +53,8 @@ package struct MigrationRehearsal {
 
   /// What a rehearsal does in addition.
   package struct Options {
-    /// A new file for the migrated copy; `nil` to remove it.
+    /// A new file for the migrated copy, or for a copy of a store that already has the version;
+    /// `nil` to remove it.
     ///
     /// It's also removed if the migration is refused or has violations.
     package var destination: URL?
@@ -131,7 +132,11 @@ package struct MigrationRehearsal {
     self.route = route
     warnings = route.warnings
     refusal = route.gap.map { .notInferable($0) }
-    guard refusal == nil, !route.isCurrent else { return }
+    guard refusal == nil else { return }
+    guard !route.isCurrent else {
+      if let destination = options.destination { try place(store, at: destination) }
+      return
+    }
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
     let copy = folder.appendingPathComponent(isDatabase ? "Store.sqlite" : "Store.document")

@@ -173,6 +173,18 @@ struct RehearsalTests {
     #expect(again.isPreserving)
   }
 
+  @Test("A copy of a store that already has the version is written, too")
+  func currentStoreIsCopied() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let path = try Fixture.write(Fixture.model(), to: folder)
+    let kept = folder.file("Kept.sqlite")
+    let rehearsal = try Fixture.rehearse(store, to: path, keepingAt: kept)
+    #expect(rehearsal.isCurrent)
+    #expect(try Fixture.values(kept, "SELECT count(*) FROM ZMOOD") == [[.integer(6)]])
+    #expect(try Fixture.values(store, "SELECT count(*) FROM ZMOOD") == [[.integer(6)]])
+  }
+
   @Test("If the store has changed since its rehearsal and can't be migrated, no backup is left")
   func failedMigrationLeavesNoBackup() throws {
     let folder = try TemporaryFolder()
