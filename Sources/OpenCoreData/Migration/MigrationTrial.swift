@@ -96,6 +96,9 @@ package struct MigrationTrial: Sendable {
 
   /// Returns the number of rows whose values aren't unique, and the most frequent values.
   ///
+  /// The unique index contains all rows of the table, also those of other entities than the one
+  /// that declares the constraint.
+  ///
   /// **Cost:** two full table scans.
   private static func duplicates(
     of names: [String], _ entity: String, _ model: NSManagedObjectModel, on connection: Connection
@@ -105,8 +108,7 @@ package struct MigrationTrial: Sendable {
     let columns = names.compactMap { entity.column(named: $0).map { SQLSyntax.quoted($0.name) } }
     guard columns.count == names.count, !columns.isEmpty else { return (nil, []) }
     let groups =
-      "FROM \(SQLSyntax.quoted(entity.table)) WHERE Z_ENT IN "
-      + "(\(LightweightMigrationPlan.list(entity.family))) AND "
+      "FROM \(SQLSyntax.quoted(entity.table)) WHERE "
       + columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
       + " GROUP BY \(columns.joined(separator: ", ")) HAVING COUNT(*) > 1"
     let sum = try connection.values("SELECT SUM(n) FROM (SELECT COUNT(*) AS n \(groups))")

@@ -115,6 +115,23 @@ struct RehearsalTests {
           + "default value."))
   }
 
+  @Test("Duplicates of an inherited attribute are those of all entities of the table")
+  func inheritedDuplicatesAreCounted() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let dream = NSEntityDescription()
+    dream.name = "Dream"
+    dream.uniquenessConstraints = [["code"]]
+    let version = Fixture.model()
+    version.entitiesByName["Mood"]?.subentities = [dream]
+    version.entities.append(dream)
+    let rehearsal = try Fixture.rehearse(store, to: Fixture.write(version, to: folder))
+    let violation = try #require(rehearsal.violations.first)
+    #expect(violation.entity == "Dream" && violation.property == "code")
+    #expect(violation.rows == 3)
+    #expect(violation.samples == ["'same' (3 objects)"])
+  }
+
   @Test("A change that can't be inferred is refused with the property and the reason")
   func refusalsNameTheProperty() throws {
     let folder = try TemporaryFolder()
