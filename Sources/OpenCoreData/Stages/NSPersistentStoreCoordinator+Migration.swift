@@ -49,8 +49,9 @@ extension NSPersistentStoreCoordinator {
     if let stages, store.options.isSet(NSInferMappingModelAutomaticallyOption) {
       migrationLog?.note("\(store.url.path) is migrated in \(stages.stages.count) stages")
       return try StagedMigration(
-        url: store.url, type: store.type, manager: stages, destination: managedObjectModel,
-        options: store.options, storeModel: { try self.sourceModel(of: store, stages) },
+        url: store.url, type: store.type, configuration: store.configuration, manager: stages,
+        destination: managedObjectModel, options: store.options,
+        storeModel: { try self.sourceModel(of: store, stages) },
         migrate: { try self.infer(store, from: $0, to: $1) }
       ).run()
     }

@@ -8,6 +8,8 @@ import ManagedModel
 struct StagedMigration {
   let url: URL
   let type: NSPersistentStore.StoreType
+  /// The configuration of the models that the store contains; `nil` for all entities.
+  let configuration: String?
   let manager: NSStagedMigrationManager
   /// The version that the store becomes.
   let destination: NSManagedObjectModel
@@ -116,7 +118,12 @@ struct StagedMigration {
     settings[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
     settings[NSMigratePersistentStoresAutomaticallyOption] = nil
     let coordinator = container.persistentStoreCoordinator
-    let store = try coordinator.addPersistentStore(type: type, at: url, options: settings)
+    // As in a migration, a model without the configuration has only entities of the store.
+    let known = configuration.flatMap { name in
+      model.entities(forConfigurationName: name) == nil ? nil : name
+    }
+    let store = try coordinator.addPersistentStore(
+      type: type, configuration: known, at: url, options: settings)
     manager.container = container
     defer {
       manager.container = nil

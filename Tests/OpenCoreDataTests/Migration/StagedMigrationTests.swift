@@ -111,6 +111,61 @@ struct StagedMigrationTests {
     }
   }
 
+  @Test("Handlers get a store of a configuration with the entities that it contains")
+  func handlersGetTheConfiguration() throws {
+    func version(_ names: String...) -> NSManagedObjectModel {
+      let (person, place) = (NSEntityDescription(), NSEntityDescription())
+      (person.name, place.name) = ("Person", "Place")
+      person.properties = names.map { Sample.attribute($0, .stringAttributeType) }
+      place.properties = [Sample.attribute("name", .stringAttributeType)]
+      let model = NSManagedObjectModel()
+      model.entities = [person, place]
+      model.setEntities([person], forConfigurationName: "People")
+      model.setEntities([place], forConfigurationName: "Places")
+      return model
+    }
+    let store = try MigratedStore()
+    func withStore(
+      _ model: NSManagedObjectModel, _ options: [AnyHashable: Any]? = nil,
+      _ body: (NSManagedObjectContext) throws -> Void
+    ) throws {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+      let opened = try coordinator.addPersistentStore(
+        type: .sqlite, configuration: "People", at: store.url, options: options)
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      try context.performAndWait { try body(context) }
+      try coordinator.remove(opened)
+    }
+    func reference(_ model: NSManagedObjectModel) -> NSManagedObjectModelReference {
+      NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+    }
+    func setNames(_ key: String, _ manager: NSStagedMigrationManager) throws {
+      let context = try #require(manager.container).newBackgroundContext()
+      try context.performAndWait {
+        for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
+          person.setValue("\(key) \(person.value(forKey: "name") ?? "nil")", forKey: key)
+        }
+        try context.save()
+      }
+    }
+    try withStore(version("name")) { context in
+      NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+        .setValue("Ada", forKey: "name")
+      try context.save()
+    }
+    let stage = NSCustomMigrationStage(
+      migratingFrom: reference(version("name")), to: reference(version("name", "note")))
+    stage.willMigrateHandler = { manager, _ in try setNames("name", manager) }
+    stage.didMigrateHandler = { manager, _ in try setNames("note", manager) }
+    var options = MigratedStore.automatic
+    options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager([stage])
+    try withStore(version("name", "note"), options) { _ in }
+    #expect(
+      try store.values("SELECT ZNAME, ZNOTE FROM ZPERSON")
+        == [[.text("name Ada"), .text("note name Ada")]])
+  }
+
   @Test("Handlers run before and after their stage, with the store under its model")
   func handlersConvertValues() throws {
     let store = try Sample.store(Self.version(1))
