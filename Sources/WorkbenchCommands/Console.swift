@@ -110,6 +110,11 @@ struct Console: Sendable {
     for line in ModelWarningText.lines(model.problems, path: path) { writeMessage(line) }
   }
 
+  /// Prints a warning if a model was inferred from a store's tables.
+  func warnOfGuesses(in found: FoundModel) {
+    if found.origin == .tables { writeError(Messages.inferredNames) }
+  }
+
   /// Shows progress on a line that the next call replaces, if standard error is a terminal.
   func progress(_ text: String) {
     guard showsProgress else { return }

@@ -70,6 +70,7 @@ struct Doctor: Executable {
 
   private func recover(_ url: URL, to destination: URL, _ console: Console) throws -> ExitStatus {
     let found = try model.map { try FoundModel(path: $0, version: nil) }
+    try found?.checkIsExact()
     if let found, let model { console.warn(of: found.model, path: model) }
     let report = try StoreRepair.repair(url, to: destination, model: found?.model)
     if json {

@@ -122,9 +122,10 @@ struct Log: Executable {
     let storeURL = store.map { URL(fileURLWithPath: $0) }
     if let storeURL { try InvalidInputError.check(storeURL) }
     let found = try (model ?? store).map { path in
-      let found = try FoundModel(path: path).model
-      console.warn(of: found, path: path)
-      return found
+      let found = try FoundModel(path: path)
+      console.warn(of: found.model, path: path)
+      console.warnOfGuesses(in: found)
+      return found.model
     }
     if let expect { try InputFile.check(expect) }
     if let before { try InputFile.check(before) }

@@ -104,6 +104,7 @@ struct Migrate: Executable {
         MigrationReport.url(for: URL(fileURLWithPath: store), in: folder), force: force)
     }
     let found = try FoundModel(path: model, version: version)
+    try found.checkIsExact()
     console.warn(of: found.model, path: model)
     let route = try MigrationRoute(
       of: store, to: found, mappings: mapping, isProgressive: progressive)

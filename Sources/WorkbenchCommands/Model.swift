@@ -62,16 +62,14 @@ struct Model: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let found = try FoundModel(path: path, version: version, keepsGoing: check)
+    // The other formats state this themselves.
+    if check || ddl || dot || xml { console.warnOfGuesses(in: found) }
     if check {
       let earlier = try from.map { try FoundModel(path: $0, version: fromVersion) }
-      if let earlier, earlier.origin == .tables {
-        throw InvalidInputError(
-          kind: .unusable, message: "\(from ?? "") doesn't contain its model",
-          nextStep: "specify its version of the model")
-      }
+      try earlier?.checkIsExact()
       let findings = try ModelRules.findings(in: found, from: earlier)
       if json {
-        console.write(try ModelFindingText.json(findings))
+        console.write(try ModelFindingText.json(findings, in: found))
       } else {
         console.write(ModelFindingText.lines(findings, in: found, comparing: earlier != nil))
       }

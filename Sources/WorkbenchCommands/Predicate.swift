@@ -75,6 +75,7 @@ struct Predicate: Executable {
     let path = model ?? plan ?? ""
     let found = try FoundModel(path: path)
     console.warn(of: found.model, path: path)
+    console.warnOfGuesses(in: found)
     return try PredicateExplanation(format, entity: entity, model: found.model)
   }
 }

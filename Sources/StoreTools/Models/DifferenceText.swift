@@ -8,8 +8,19 @@ package enum DifferenceText {
   /// Returns a summary, and for each difference its reason, its cost, and the SQL that it causes.
   ///
   /// **Cost:** that of `LightweightMigrationCosts`.
-  package static func lines(_ comparison: ModelComparison) throws -> [String] {
+  /// - Parameters:
+  ///   - comparison: The comparison.
+  ///   - isGuessed: Whether only version hashes were compared, which are equal.
+  package static func lines(
+    _ comparison: ModelComparison, isGuessed: Bool = false
+  ) throws -> [String] {
     let differences = comparison.differences
+    guard !isGuessed else {
+      return [
+        "The version hashes are equal. Nothing else was compared, because a store doesn't contain its "
+          + "model."
+      ]
+    }
     guard !differences.isEmpty else { return ["The models are equivalent."] }
     let costs = try LightweightMigrationCosts(comparison)
     var lines = [summary(comparison), ""]
@@ -22,15 +33,21 @@ package enum DifferenceText {
     return lines
   }
 
-  /// Returns one JSON object: `{"effect", "verdict", "refused", "differences": [{"kind", "subject",
-  /// …}], "statements": […]}`.
+  /// Returns one JSON object: `{"effect", "verdict", "guessed", "refused", "differences": [{"kind",
+  /// "subject", …}], "statements": […]}`.
   ///
   /// **Cost:** that of `LightweightMigrationCosts`.
-  package static func json(_ comparison: ModelComparison) throws -> Data {
+  /// - Parameters:
+  ///   - comparison: The comparison.
+  ///   - isGuessed: Whether only version hashes were compared, which are equal.
+  package static func json(
+    _ comparison: ModelComparison, isGuessed: Bool = false
+  ) throws -> Data {
     let costs = try LightweightMigrationCosts(comparison)
     return try JSONOutput.lines(
       Document(
         effect: comparison.effect.rawValue, verdict: summary(comparison),
+        guessed: isGuessed,
         refused: comparison.differences.filter { $0.effect == .custom }.map(Refusal.init),
         differences: comparison.differences.indices.map { index in
           Difference(
@@ -102,6 +119,8 @@ package enum DifferenceText {
   private struct Document: Encodable {
     let effect: String
     let verdict: String
+    /// Whether only version hashes were compared.
+    let guessed: Bool
     /// What can't be inferred; empty if there's nothing.
     let refused: [Refusal]
     let differences: [Difference]

@@ -21,12 +21,15 @@ package enum ModelFindingText {
   }
 
   /// Returns one JSON object:
-  /// `{"findings": [{"rule", "entity", "property", "message", "nextStep", …}]}`.
-  package static func json(_ findings: [ModelFinding]) throws -> Data {
-    try JSONOutput.lines(Document(findings: findings.map(Finding.init)))
+  /// `{"guessed", "findings": [{"rule", "entity", "property", "message", "nextStep", …}]}`.
+  package static func json(_ findings: [ModelFinding], in found: FoundModel) throws -> Data {
+    try JSONOutput.lines(
+      Document(guessed: found.origin == .tables, findings: findings.map(Finding.init)))
   }
 
   private struct Document: Encodable {
+    /// Whether the model was inferred from a store's tables.
+    let guessed: Bool
     let findings: [Finding]
   }
 

@@ -3,6 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
 @testable import StoreTools
 
@@ -95,6 +96,36 @@ struct FoundModelTests {
       options: [
         NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true,
       ])
+  }
+
+  @Test("A store without a model is compared by its version hashes, or not at all")
+  func guessedModelsAreNotCompared() throws {
+    let document = try FoundModel(path: Self.moody.path)
+    let url = try store(of: document.model)
+    let stored = try FoundModel(path: url.path)
+    let copy = folder.file("Copy.sqlite")
+    try StoreFile.copy(from: url, to: copy)
+    let connection = try Connection(path: copy.path, access: .writing)
+    try connection.execute("DROP TABLE Z_MODELCACHE")
+    connection.close()
+    let guess = try FoundModel(path: copy.path)
+    for (old, new) in [(guess, document), (document, guess), (stored, guess), (guess, guess)] {
+      let models = try ComparedModels(from: old, to: new)
+      #expect(models.isGuessed && models.comparison.differences.isEmpty)
+      let text = try DifferenceText.lines(models.comparison, isGuessed: true)
+      #expect(text.count == 1 && text[0].hasPrefix("The version hashes are equal."))
+      let json = try DifferenceText.json(models.comparison, isGuessed: true)
+      #expect(String(decoding: json, as: UTF8.self).contains("\"guessed\" : true"))
+    }
+    #expect(try !ComparedModels(from: stored, to: document).isGuessed)
+    let other = try FoundModel(
+      path: PackagedScenarios.folder.appendingPathComponent("Models/Articles.xcdatamodeld").path)
+    for (old, new) in [(guess, other), (other, guess)] {
+      let error = #expect(throws: InvalidInputError.self) { try ComparedModels(from: old, to: new) }
+      #expect(error?.message.hasSuffix("Copy.sqlite doesn't contain its model") == true)
+    }
+    let findings = try ModelFindingText.json([], in: guess)
+    #expect(String(decoding: findings, as: UTF8.self).contains("\"guessed\" : true"))
   }
 
   @Test func modelIsPrintedAsTextJSONAndGraph() throws {
