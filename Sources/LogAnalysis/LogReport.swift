@@ -146,8 +146,7 @@ extension LogReport {
       let lines = reader.lines(
         of: statement.sql, binds: statement.hidesBoundValues ? nil : statement.binds)
       if lines.first?.hasPrefix("no plan: ") == true {
-        // The error repeats the statement after its first line.
-        statements[index].plan = lines.prefix(1).map { String($0.prefix { $0 != "\n" }) }
+        statements[index].plan = lines
       } else {
         let explained = shape.explained(by: lines)
         (statements[index].plan, statements[index].assessment) = (

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import OpenCoreData
 import Profiling
+import SQLiteDriver
 import StatementAnalysis
 import StoreTools
 import WorkbenchText
@@ -16,7 +17,7 @@ struct Predicate: Executable {
       isn't modified.
 
       Exit status: 65 if the predicate can't be parsed, names an unknown property, or can't be \
-      translated to SQL.
+      translated to SQL, or if the store of --plan lacks a table or column of the model.
       """)
 
   @Argument(help: ArgumentHelp("The predicate, in NSPredicate's format.", valueName: "format"))
@@ -55,16 +56,27 @@ struct Predicate: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let explanation = try explanation(console)
+    let plan = try planLines(of: explanation)
     var parts: PredicateText.Parts = []
     if sql { parts.formUnion([.sql, .binds]) }
     if tree { parts.insert(.tree) }
     console.write(PredicateText.lines(explanation, parts.isEmpty ? .all : parts))
-    if let plan, let statement = explanation.statement {
-      let reader = try PlanReader(storeURL: URL(fileURLWithPath: plan))
-      console.write(
-        PredicateText.lines(plan: reader.lines(of: statement.sql), of: explanation))
-    }
+    console.write(PredicateText.lines(plan: plan, of: explanation))
     return .success
+  }
+
+  /// Returns the lines of the SELECT's plan; none without a SELECT or without `--plan`.
+  private func planLines(of explanation: PredicateExplanation) throws -> [String] {
+    guard let plan, let statement = explanation.statement else { return [] }
+    let reader = try PlanReader(storeURL: URL(fileURLWithPath: plan))
+    do {
+      return try reader.plan(of: statement.sql).lines
+    } catch {
+      guard error.code.primary == .error else { throw InvalidInputError(error, path: plan) }
+      throw InvalidInputError(
+        kind: .unusable, message: "\(plan) isn't a store of this model: \(error.message)",
+        nextStep: "specify a store and its own model, or check the store with `cdprof doctor`")
+    }
   }
 
   private func explanation(_ console: Console) throws -> PredicateExplanation {

@@ -108,10 +108,9 @@ extension ShellEngine {
       return ShellAnswer("  no plan: the statement doesn't read a table")
     }
     guard lines.first?.hasPrefix("no plan") == false else {
-      // Only the first line contains the reason; `last` already shows the statement.
-      let reason = lines.first?.split(separator: "\n").first.map(String.init)
+      // `last` already shows the statement.
       throw CommandFailure(
-        reason ?? "no plan", nextStep: "SQLite can't explain this statement")
+        lines.first ?? "no plan", nextStep: "SQLite can't explain this statement")
     }
     let assessment = PlanAssessment(sql: sql, lines: lines, count: group.count)
     let facts =

@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 import Testing
 
 @Suite("Commands, options, and exit statuses")
@@ -258,6 +259,23 @@ struct ProgramTests {
     ])
     #expect(sql.output.contains("FROM ZMOOD t0 WHERE  t0.ZDATE > ?\nbinds   [0] 2.0\n"))
     #expect(!sql.output.contains("tree"))
+  }
+
+  @Test("A store without the table of the entity has no query plan")
+  func predicatePlanRequiresTheTable() throws {
+    let store = program.folder.file("s.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(
+      managedObjectModel: try NSManagedObjectModel.read(
+        contentsOf: URL(fileURLWithPath: PackageFiles.model)))
+    try coordinator.remove(try coordinator.addPersistentStore(type: .sqlite, at: store))
+    let outcome = try program.run([
+      "predicate", "title != nil", "--entity", "Article", "--model", PackageFiles.articles,
+      "--plan", "s.sqlite",
+    ])
+    #expect(outcome.status == 65 && outcome.output.isEmpty)
+    #expect(
+      outcome.errors.hasPrefix("s.sqlite isn't a store of this model: no such table: ZARTICLE\n"))
+    #expect(outcome.errors.contains("check the store with `cdprof doctor`"))
   }
 
   @Test(.enabled(if: PackageFiles.moody != nil))

@@ -44,8 +44,13 @@ package final class PlanReader {
     do {
       return try plan(of: sql, binds: binds).lines
     } catch {
-      return ["no plan: \(error)"]
+      return [Self.reason(error)]
     }
+  }
+
+  /// Returns the reason why there's no plan, on one line and without the statement.
+  private static func reason(_ error: SQLiteError) -> String {
+    "no plan: \(error.code.name): \(error.message)"
   }
 
   /// Returns the estimated number of rows that one execution visits, or `nil` if the store has no
@@ -58,14 +63,14 @@ package final class PlanReader {
   /// Returns the statements with their plans, assessments, and estimates.
   package func explain(_ shapes: [StatementShape]) -> [StatementShape] {
     shapes.map { shape in
-      do {
+      do throws(SQLiteError) {
         let plan = try plan(of: shape.sql, binds: shape.binds)
         var explained = shape.explained(by: plan.lines)
         explained.estimate = PlanEstimate(plan, sql: shape.sql, statistics: statistics)
         return explained
       } catch {
         var unexplained = shape
-        unexplained.plan = ["no plan: \(error)"]
+        unexplained.plan = [Self.reason(error)]
         return unexplained
       }
     }
