@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import ModelCode
-import OpenCoreData
+import StoreTools
 import WorkbenchText
 
 /// `cdprof generate`: writes the Swift classes of a model.
@@ -12,12 +12,14 @@ struct Generate: Executable {
       Existing files are replaced only if this command wrote them; any other existing file is \
       an error unless --force is given.
 
-      Exit status: 1 if such a file exists, 65 if the model is invalid, 66 if it's missing.
+      Exit status: 1 if such a file exists, 65 if the model is invalid or a store doesn't \
+      contain one, 66 if it's missing.
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "The model: .xcdatamodeld, .xcdatamodel, .mom, or .momd.", valueName: "model"),
+      "The model: .xcdatamodeld, .xcdatamodel, .mom, or .momd, or a store that contains one.",
+      valueName: "model"),
     completion: .models)
   var model: String
 
@@ -37,11 +39,10 @@ struct Generate: Executable {
   var force = false
 
   func execute(_ console: Console) throws -> ExitStatus {
-    try InvalidInputError.checkExists(model)
-    let url = URL(fileURLWithPath: model)
-    let read = try NSManagedObjectModel.read(contentsOf: url)
-    console.warn(of: read, path: model)
-    let generator = try ClassGenerator(read, file: url.lastPathComponent)
+    let found = try FoundModel(path: model)
+    try found.checkIsExact()
+    console.warn(of: found.model, path: model)
+    let generator = try ClassGenerator(found.model, file: found.url.lastPathComponent)
     let folder = GeneratedFolder(URL(fileURLWithPath: out, isDirectory: true), force: force)
     let files = generator.files(style)
     let written = try OutputFile.naming(URL(fileURLWithPath: out), "written") {

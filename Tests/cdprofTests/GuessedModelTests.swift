@@ -48,6 +48,7 @@ struct GuessedModelTests {
     arguments: [
       ["diff", "s.sqlite", PackageFiles.articles],
       ["model", PackageFiles.model, "--check", "--from", "s.sqlite"],
+      ["generate", "s.sqlite", "--out", "made"],
       ["migrate", "s.sqlite", "--to", "s.sqlite"],
       ["doctor", "s.sqlite", "--repair", "new.sqlite", "--model", "s.sqlite"],
     ])

@@ -67,7 +67,7 @@ struct ProgramTests {
     (["log", "input", "--store", "no.sqlite"], 66, "there's no file no.sqlite"),
     (["log", "input", "--model", "no.mom"], 66, "no.mom"),
     (["generate", "no.xcdatamodel", "--out", "made"], 66, "there's no file or folder no.xcda"),
-    (["generate", "input", "--out", "made"], 65, "/input:1:"),
+    (["generate", "input", "--out", "made"], 65, "input is empty"),
     (["generate", "input"], 64, "Missing expected argument '--out"),
     (["generate", "input", "--out", "made", "--style", "struct"], 64, "--style"),
   ])
@@ -94,6 +94,27 @@ struct ProgramTests {
     #expect(third.status == 1 && third.output.isEmpty)
     #expect(third.errors.contains("made/Mood+CoreDataClass.swift: the file wasn't written by"))
     #expect(try program.run(arguments + ["--style", "extension"]).status == 0)
+  }
+
+  @Test("A store's model has the classes of its document")
+  func generateReadsAStore() throws {
+    let url = program.folder.file("Moody.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(
+      managedObjectModel: try NSManagedObjectModel.read(
+        contentsOf: URL(fileURLWithPath: PackageFiles.model)))
+    try coordinator.remove(try coordinator.addPersistentStore(type: .sqlite, at: url))
+    for (model, out) in [(PackageFiles.model, "document"), ("Moody.sqlite", "store")] {
+      let outcome = try program.run(["generate", model, "--out", out])
+      #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+    }
+    let (document, store) = (program.folder.file("document"), program.folder.file("store"))
+    let names = try FileManager.default.contentsOfDirectory(atPath: document.path).sorted()
+    #expect(names.contains("Mood+CoreDataProperties.swift"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.path).sorted() == names)
+    let properties = try String(
+      contentsOf: store.appendingPathComponent("Mood+CoreDataProperties.swift"), encoding: .utf8)
+    #expect(properties.contains("from Moody.sqlite. Changes are lost."))
+    #expect(properties.contains("public var country: Country? {"))
   }
 
   @Test func versionIncludesSQLiteAndSwift() throws {
