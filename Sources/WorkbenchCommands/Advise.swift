@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import OpenCoreData
 import Profiling
 import ScenarioFiles
 import ScenarioLanguage
@@ -12,7 +13,8 @@ struct Advise: Executable {
     abstract: "Find indexes for the statements of a scenario, or of steps on a store.",
     discussion: """
       Each index is created in a temporary copy of the store. An index that SQLite uses and that \
-      saves VM steps is proposed with its cost, for the model and as SQL. The store isn't modified.
+      saves VM steps is proposed with its cost, for the model and as SQL. The store isn't \
+      modified: steps that change data run on another copy.
       """)
 
   @Argument(
@@ -63,6 +65,8 @@ struct Advise: Executable {
       try InputFile.check(file)
     } else {
       try InvalidInputError.checkRegularFile(file)
+      try InvalidInputError.check(url)
+      if try StoreModel.ofStore(at: url).isInferred { console.writeError(Messages.inferredNames) }
     }
     let advice =
       isScenario

@@ -107,8 +107,8 @@ package final class ShellWorkspace {
     } catch {
       throw InvalidInputError(
         kind: .unusable, message: ErrorText.of(error),
-        nextStep: "open it read-only, which requires no model, or open a scenario with "
-          + "`model: FILE.xcdatamodeld` and `data: {store: FILE}`")
+        nextStep: (writing == .never ? "" : "open it read-only, which requires no model, or ")
+          + "use a scenario with `model: FILE.xcdatamodeld` and `data: {store: FILE}`")
     }
     counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isInferred)
     scope = CountExpressionScope(rows: EntityCount.totals(counts, in: model))

@@ -33,6 +33,7 @@ struct GuessedModelTests {
     (["predicate", "date != nil", "--entity", "Mood", "--plan", "s.sqlite"], 0),
     (["predicate", "date != nil", "--entity", "Mood", "--model", "s.sqlite"], 0),
     (["predicate", "score > 1", "--entity", "Mood", "--model", "s.sqlite"], 65),
+    (["advise", "s.sqlite", "fetch Mood sort latitude"], 0),
     (["log", "input", "--store", "s.sqlite"], 65),
   ]
 
@@ -59,6 +60,15 @@ struct GuessedModelTests {
     #expect(
       outcome.errors
         == "s.sqlite doesn't contain its model\nspecify its version of the model\n")
+  }
+
+  @Test("A new scenario requires the model, and isn't told to open the store read-only")
+  func newScenarioRequiresTheModel() throws {
+    let outcome = try program.run(["new", "mine", "--store", "s.sqlite"])
+    #expect(outcome.status == 65)
+    #expect(
+      outcome.errors.hasSuffix(
+        "\nuse a scenario with `model: FILE.xcdatamodeld` and `data: {store: FILE}`\n"))
   }
 
   @Test("The version hashes of the store are compared")

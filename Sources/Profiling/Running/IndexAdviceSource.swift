@@ -31,7 +31,10 @@ package enum IndexAdviceSource {
     return advice
   }
 
-  /// Runs steps on a read-only store, and returns index advice for their statements.
+  /// Runs steps on a store, and returns index advice for their statements.
+  ///
+  /// The store isn't modified: steps that change data run on a copy. In a store without a model,
+  /// the names in steps are those inferred from its tables.
   ///
   /// - Parameters:
   ///   - url: The store file.
@@ -59,19 +62,53 @@ package enum IndexAdviceSource {
         "indexes are tried only for SELECT statements, not for: \(statement.sql)",
         nextStep: "pass the SELECT, or run a step that executes it")
     }
-    if !lines.isEmpty {
-      let session = try Session(storeURL: url, model: nil, readOnly: true)
-      for (index, line) in lines.enumerated() {
-        do {
-          _ = try session.run(try ShellLine.parse(line, number: index + 1))
-        } catch let problem as LanguageProblem {
-          throw CommandFailure(problem, in: line)
-        } catch let error as LineError {
-          throw CommandFailure(error.problem, in: line)
-        }
-      }
-      statements += AdvisedStatement.all(in: session.recording.statementShapes)
-    }
+    if !lines.isEmpty { statements += try Self.statements(of: lines, on: url) }
     return try IndexAdvisor(storeURL: url).advice(on: statements)
+  }
+
+  /// Runs steps on a store, or on a copy if one of them changes data, and returns their statements.
+  private static func statements(of lines: [String], on url: URL) throws -> [AdvisedStatement] {
+    var steps: [Step] = []
+    for (index, line) in lines.enumerated() {
+      do {
+        steps.append(try ShellLine.parse(line, number: index + 1))
+      } catch {
+        throw CommandFailure(error.problem, in: line)
+      }
+    }
+    let source = try StoreModel.ofStore(at: url)
+    guard let change = steps.firstIndex(where: { $0.verb.changesData }) else {
+      return try statements(
+        of: steps, lines,
+        Session(
+          storeURL: url, model: source.model, readOnly: true, ignoresVersions: source.isInferred))
+    }
+    guard !source.isInferred else {
+      throw CommandFailure(
+        LanguageProblem(
+          "`\(steps[change].verb.rawValue)` changes data, which requires a store with its model",
+          at: steps[change].ranges.verb, nextStep: "use only steps that read"),
+        in: lines[change])
+    }
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
+    let copy = folder.appendingPathComponent("data.sqlite")
+    try StoreFile.copy(from: url, to: copy)
+    return try statements(
+      of: steps, lines, Session(storeURL: copy, model: source.model, readOnly: false))
+  }
+
+  /// Runs steps in a session, and returns their statements.
+  private static func statements(
+    of steps: [Step], _ lines: [String], _ session: Session
+  ) throws -> [AdvisedStatement] {
+    for (step, line) in zip(steps, lines) {
+      do {
+        _ = try session.run(step)
+      } catch let problem as LanguageProblem {
+        throw CommandFailure(problem, in: line)
+      }
+    }
+    return AdvisedStatement.all(in: session.recording.statementShapes)
   }
 }

@@ -4,6 +4,7 @@ import Profiling
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
 @testable import Profiling
 @testable import StatementAnalysis
@@ -140,7 +141,23 @@ struct IndexAdvisorTests {
     let store = try AdvisedStore()
     let before = try FolderState(store.url.deletingLastPathComponent())
     _ = try store.advice([Self.point])
+    let change = try store.advice(["batch-delete Mood where \"latitude == 3\"", Self.point])
+    // The steps ran, so the search found nothing, but the index is tried with all rows.
+    #expect(change.proposals.map(\.title) == ["Mood (latitude, longitude)"])
     #expect(try FolderState(store.url.deletingLastPathComponent()) == before)
+  }
+
+  @Test("A store without a model gets advice for steps that read")
+  func inferredModelServesStepsThatRead() throws {
+    let store = try AdvisedStore()
+    try store.execute("DROP TABLE Z_MODELCACHE")
+    let advice = try store.advice([Self.point])
+    #expect(advice.proposals.map(\.title) == ["ZMOOD (ZLATITUDE, ZLONGITUDE)"])
+    let failure = #expect(throws: CommandFailure.self) {
+      try store.advice([Self.point, "batch-delete Mood"])
+    }
+    #expect(failure?.message.hasPrefix("`batch-delete` changes data, which requires") == true)
+    #expect(failure?.nextStep == "use only steps that read")
   }
 
   @Test func prefixIndexesAreRedundant() throws {
