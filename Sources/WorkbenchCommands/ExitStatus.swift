@@ -11,8 +11,8 @@ enum ExitStatus: Int32 {
   case findings = 3
   /// Invalid arguments or an unknown command.
   case usage = 64
-  /// Invalid input: a corrupt file, a file that isn't a Core Data store, or an error in YAML, a
-  /// predicate, a key path, or a model.
+  /// Invalid input: a corrupt file (but for `doctor`), a file that isn't a Core Data store, or an
+  /// error in YAML, a predicate, a key path, or a model.
   case badInput = 65
   /// A file is missing or can't be read.
   case missingFile = 66

@@ -34,7 +34,7 @@ package struct InspectedMetadata {
         kind: .unusable,
         message: "\(path) is corrupt: its table Z_METADATA has no "
           + (row == nil ? "row" : "UUID, which the URIs of its objects require"),
-        nextStep: "copy it again, or recover its data with `sqlite3 FILE .recover`")
+        nextStep: InvalidInputError.recovery)
     }
     var values: [String: Any] = [:]
     if case .blob(let bytes) = row[1] {
@@ -42,7 +42,7 @@ package struct InspectedMetadata {
         throw InvalidInputError(
           kind: .unusable,
           message: "\(path) is corrupt: the property list in Z_METADATA can't be read",
-          nextStep: "copy it again, or recover its data with `sqlite3 FILE .recover`")
+          nextStep: InvalidInputError.recovery)
       }
       values = list
     }

@@ -22,6 +22,10 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   /// A suggestion of what to do, without a period.
   package let nextStep: String
 
+  /// What to do with a corrupt store.
+  static let recovery =
+    "recover its rows with `cdprof doctor FILE --repair OUT`, or copy the file again"
+
   /// The message and the next step on separate lines.
   package var description: String { lines.joined(separator: "\n") }
 
@@ -178,7 +182,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
       nextStep = "copy the complete file again, with its -wal file"
     case .corrupt:
       kind = .unusable
-      nextStep = "copy it again, or recover its data with `sqlite3 FILE .recover`"
+      nextStep = Self.recovery
     }
     message = problem.description
   }

@@ -4,6 +4,35 @@ import Testing
 
 @Suite("cdprof doctor")
 struct DoctorCommandTests {
+  @Test("Corruption is an error of the store, a missing model only one of a repair")
+  func corruptionAndMissingModelsHaveTheirStatus() throws {
+    let program = try BuiltProgram()
+    #expect(try program.run(["new", "mine"]).status == 0)
+    #expect(try program.run(["run", "mine.yml", "--quiet"]).status == 0)
+    let url = program.folder.file("Reports/mine.sqlite")
+    for (sql, status) in [
+      ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'", Int32(3)), ("DELETE FROM Z_MODELCACHE", 0),
+    ] {
+      let connection = try Connection(path: url.path, access: .writing)
+      try connection.execute(sql)
+      connection.close()
+      let outcome = try program.run(["doctor", "Reports/mine.sqlite"])
+      #expect(outcome.status == status, "\(outcome)")
+      #expect(outcome.output.contains("The store has no readable model."))
+      let repair = try program.run(["doctor", "Reports/mine.sqlite", "--repair", "new.sqlite"])
+      #expect(repair.status == 65 && repair.errors.contains("no readable model"), "\(repair)")
+    }
+    var bytes = try Data(contentsOf: url)
+    bytes.replaceSubrange(4_096..<bytes.count, with: Data(count: bytes.count - 4_096))
+    try bytes.write(to: url)
+    let corrupt = try program.run(["doctor", "Reports/mine.sqlite"])
+    #expect(corrupt.status == 3)
+    #expect(corrupt.output.contains("  Next: recover the rows with `cdprof doctor FILE --repair"))
+    let unread = try program.run(["rows", "Reports/mine.sqlite", "Book"])
+    #expect(unread.status == 65)
+    #expect(unread.errors.contains("\nrecover its rows with `cdprof doctor FILE --repair OUT`"))
+  }
+
   @Test func onlyErrorsAndStrictChecksExitWithThree() throws {
     let program = try BuiltProgram()
     #expect(try program.run(["new", "mine"]).status == 0)

@@ -125,8 +125,8 @@ enum IntegrityCheck {
       .integrity, count: lines.count, examples: lines,
       "the file is corrupt: \(lines.count < limit ? "" : "at least ")"
         + NumberText.counted(lines.count, "problem"),
-      nextStep: "work on a copy: `sqlite3 FILE .recover` extracts readable data; REINDEX repairs "
-        + "indexes")
+      nextStep: "recover the rows with `cdprof doctor FILE --repair OUT`; if only indexes are "
+        + "corrupt, REINDEX repairs them in a copy")
   }
 }
 
