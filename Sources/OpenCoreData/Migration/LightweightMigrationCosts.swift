@@ -77,12 +77,15 @@ package struct LightweightMigrationCosts: Sendable {
     let plan = try LightweightMigrationPlan(
       mapping, configuration: nil, reading: connection, cleanup: isDeferred ? .later : .now)
     let causes = MigrationCauses(of: comparison.differences, in: plan)
+    let empty = plan.emptyTables
+    let all = plan.statements.all.map { statement -> Statement in
+      let isOfNoRows = statement.source.map { empty.contains($0) } ?? false
+      return Statement(
+        name: statement.purpose, sql: statement.sql,
+        cost: isOfNoRows ? .schema : plan.cost(of: statement), causes: causes.of(statement))
+    }
     statements =
-      plan.statements.all.map { statement in
-        Statement(
-          name: statement.purpose, sql: statement.sql, cost: plan.cost(of: statement),
-          causes: causes.of(statement))
-      }
+      all
       + plan.statements.checks.map { check in
         let path = "\(check.entity).\(check.property)"
         return Statement(
@@ -113,7 +116,35 @@ package struct LightweightMigrationCosts: Sendable {
   }
 }
 
+extension MigrationStatements.Statement {
+  /// The table whose rows are read or changed, or are indexed; `nil` if the statement isn't for the
+  /// rows of a table.
+  fileprivate var source: Substring? {
+    let words = sql.split(separator: " ")
+    let keyword: Substring? =
+      switch words.first ?? "" {
+      case "UPDATE": "UPDATE"
+      case "INSERT", "DELETE": "FROM"
+      case "CREATE": "ON"
+      default: nil
+      }
+    guard let keyword, let position = words.firstIndex(of: keyword) else { return nil }
+    return words.dropFirst(position + 1).first
+  }
+}
+
 extension LightweightMigrationPlan {
+  /// The tables that the migration creates without rows.
+  fileprivate var emptyTables: Set<Substring> {
+    let lines = statements.all.map { $0.sql.split(separator: " ") }
+    let created = lines.filter { $0.starts(with: ["CREATE", "TABLE"]) }
+      .compactMap { $0.dropFirst(2).first }
+    let filled = lines.filter { $0.first == "INSERT" }.compactMap { words in
+      words.firstIndex(of: "INTO").flatMap { words.dropFirst($0 + 1).first }
+    }
+    return Set(created).subtracting(filled)
+  }
+
   fileprivate func cost(
     of statement: MigrationStatements.Statement
   ) -> LightweightMigrationCosts.Cost {

@@ -39,8 +39,18 @@ struct MigrationCauses {
     }
   }
 
-  /// Returns the positions of the differences of a property.
-  func of(path: String) -> [Int] { byPath[path] ?? [] }
+  /// Returns the positions of the differences of a property; if it has none, of those of its
+  /// inverse, because a relationship's keys can be stored at either end.
+  func of(path: String) -> [Int] {
+    if let own = byPath[path] { return own }
+    let words = path.split(separator: ".", maxSplits: 1).map(String.init)
+    guard words.count == 2 else { return [] }
+    let inverses = [plan.source, plan.destination].compactMap { model in
+      let entity = model.entity(named: words[0])?.description
+      return entity?.relationshipsByName[words[1]]?.inverseRelationship
+    }
+    return Set(inverses.flatMap { byPath["\($0.entity?.name ?? "").\($0.name)"] ?? [] }).sorted()
+  }
 
   /// Returns the positions of the differences that cause a statement; none if each migration runs
   /// it.
@@ -147,6 +157,10 @@ extension MigrationCauses {
     case .entity:
       scope.renumbers = true
       scope.paths = Set([difference.entity, difference.former].compactMap { $0 })
+      for entity in [later, former].compactMap({ $0 }) {
+        let names = entity.description.indexes.map { "Z_RT_\(entity.name)_\($0.name)" }
+        scope.indexes.formUnion(names.map { $0.uppercased() })
+      }
     case .attribute, .relationship, .fetchedProperty:
       scope.paths = [difference.path]
       let oldName =

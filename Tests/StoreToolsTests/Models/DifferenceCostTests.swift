@@ -25,6 +25,38 @@ struct DifferenceCostTests {
     #"<entity name="\#(name)">\#(content)</entity>"#
   }
 
+  private static func relationship(
+    _ name: String, to destination: String, inverse: String, _ rest: String = #"toMany="YES""#
+  ) -> String {
+    #"<relationship name="\#(name)" optional="YES" destinationEntity="\#(destination)" "#
+      + #"inverseName="\#(inverse)" inverseEntity="\#(destination)" \#(rest)/>"#
+  }
+
+  private static let indexed = entity(
+    code
+      + #"<fetchIndex name="byCode"><fetchIndexElement property="code" type="Binary" order="#
+      + #""ascending"/></fetchIndex>"#, "Zoo")
+
+  private static let toOne = relationship(
+    "folder", to: "Folder", inverse: "notes", #"maxCount="1""#)
+  private static let toMany = relationship(
+    "folders", to: "Folder", inverse: "notes", #"elementID="folder" toMany="YES""#)
+
+  private static let oneToMany =
+    entity(relationship("notes", to: "Note", inverse: "folder"), "Folder")
+    + entity(code + toOne, "Note")
+
+  private static let manyToMany =
+    entity(relationship("notes", to: "Note", inverse: "folders"), "Folder")
+    + entity(toMany, "Note")
+
+  /// The statements of the relationship of `oneToMany` that becomes that of `manyToMany`.
+  private static let pairs =
+    "Folder.notes: save the pairs of keys, Folder.notes: save the pairs of keys, "
+    + "Note: rename the old table, Note: create the table, Note: copy the rows, "
+    + "Folder.notes: create the join table, Folder.notes: insert the pairs, "
+    + "Note: drop the old table, create the index Z_1NOTES_Z_2NOTES_INDEX"
+
   static let cases = [
     Case(
       testDescription: "an optional attribute added", old: entity(code), new: entity(code + rating),
@@ -86,6 +118,31 @@ struct DifferenceCostTests {
         "Album: all rows of the table: Album: create the table, Mood: set values, "
           + "negate the entity IDs, Album: set the entity ID, Mood: set the entity ID, "
           + "remove the former entity IDs"
+      ]),
+    Case(
+      testDescription: "an index of a new table has no rows", old: entity(code),
+      new: entity(code) + indexed,
+      expected: [
+        "Zoo: schema only: Zoo: create the table, create the index Z_Zoo_byCode, "
+          + "negate the entity IDs, Mood: set the entity ID, Zoo: set the entity ID, "
+          + "remove the former entity IDs"
+      ]),
+    Case(
+      testDescription: "a new many-to-many relationship has no pairs",
+      old: entity("", "Folder") + entity("", "Note"), new: manyToMany,
+      expected: [
+        "Folder.notes: schema only: Folder.notes: create the join table, "
+          + "create the index Z_1NOTES_Z_2NOTES_INDEX",
+        "Note.folders: schema only: create the index Z_1NOTES_Z_2NOTES_INDEX",
+      ]),
+    Case(
+      testDescription: "the pairs of a relationship belong to the difference of its inverse",
+      old: oneToMany, new: manyToMany,
+      expected: [
+        "Note.folders: all rows twice: \(pairs)",
+        "Note.folders: all rows twice: \(pairs)",
+        "Note.code: all rows twice: Note: rename the old table, Note: create the table, "
+          + "Note: copy the rows, Note: drop the old table",
       ]),
     Case(
       testDescription: "no version hash changes", old: entity(code),
