@@ -172,8 +172,10 @@ extension ModelComparison {
     switch property {
     case let attribute as NSAttributeDescription:
       isFilled = isFilled || attribute.hasDefaultValue || attribute.isDerived
-    case let relationship as NSRelationshipDescription:
-      isFilled = isFilled || relationship.isToMany && relationship.minCount == 0
+    case let relationship as NSRelationshipDescription where relationship.isToMany:
+      isFilled = isFilled || relationship.minCount == 0
+      missing = Self.checkedBySaves
+    case is NSRelationshipDescription:
       missing = "Migration fails if there are rows: it's required, and they have no destination."
     default: break
     }

@@ -57,15 +57,25 @@ extension ModelComparison {
   ) {
     guard old.isOptional != new.isOptional else { return }
     guard !new.isOptional else { return change(new, entity, "optional now", .lightweight) }
-    let attribute = new as? NSAttributeDescription
-    let reason =
-      attribute?.isDerived == true
-      ? "Its values are computed."
-      : attribute?.hasDefaultValue == true
-        ? "Rows without a value get the default value."
-        : "Migration fails if rows have no value: give it a default value, or map it."
-    change(new, entity, "required now", .lightweight, reason)
+    change(new, entity, "required now", .lightweight, Self.reasonOfRequirement(of: new))
   }
+
+  /// Returns what happens to the rows without a value of a property that becomes required.
+  private static func reasonOfRequirement(of property: NSPropertyDescription) -> String {
+    if let relationship = property as? NSRelationshipDescription {
+      return relationship.isToMany
+        ? checkedBySaves
+        : "Migration fails if rows have no destination: set it in an earlier version, or map it."
+    }
+    let attribute = property as? NSAttributeDescription
+    if attribute?.isDerived == true { return "Its values are computed." }
+    return attribute?.hasDefaultValue == true
+      ? "Rows without a value get the default value."
+      : "Migration fails if rows have no value: give it a default value, or map it."
+  }
+
+  /// The reason for a rule that a migration doesn't check.
+  static let checkedBySaves = "It is checked when an object is saved."
 
   /// Compares the hash modifiers of a property, or of an element of a composite attribute.
   private mutating func compareModifiers(
@@ -95,7 +105,7 @@ extension ModelComparison {
         : "A migration keeps the computed values.")
     let (before, after) = (old.ruleText, new.ruleText)
     change(
-      new, entity, "validation", before, after, .none, "It is checked when an object is saved.")
+      new, entity, "validation", before, after, .none, Self.checkedBySaves)
     compareElements(old, new, of: new, entity)
   }
 
@@ -127,7 +137,7 @@ extension ModelComparison {
         // Its column is optional, as the attribute can be nil.
         change(
           attribute, entity, "element \(name) \(element.isOptional ? "optional" : "required") now",
-          .lightweight, element.isOptional ? nil : "It is checked when an object is saved.")
+          .lightweight, element.isOptional ? nil : Self.checkedBySaves)
       }
       compareModifiers(
         former, element, of: attribute, entity, "hash modifier of element \(name)")

@@ -67,6 +67,24 @@ struct DifferenceAdviceTests {
     #expect(texts.contains { $0.hasPrefix(advice) }, "\(texts)")
   }
 
+  @Test(
+    "Only a required to-one relationship without a destination fails a migration",
+    arguments: [
+      ("maxCount=\"1\"", "Migration fails if rows have no destination"),
+      ("toMany=\"YES\" minCount=\"1\"", "It is checked when an object is saved."),
+    ])
+  func requiredRelationshipsAreExplained(form: String, reason: String) throws {
+    let optional = Self.relationship("destinationEntity=\"A\" \(form)")
+    let required = optional.replacing("optional=\"YES\"", with: "optional=\"NO\"")
+    let changed = try Self.comparison(Self.entity("A", optional), Self.entity("A", required))
+    let change = try #require(changed.differences.first { $0.detail == "required now" })
+    #expect(change.reason?.hasPrefix(reason) == true, "\(change)")
+    let extended = try Self.comparison(Self.entity("A", ""), Self.entity("A", required))
+    let added = try #require(extended.differences.first { $0.kind == .added })
+    #expect(added.reason?.hasPrefix("Migration fails") == reason.hasPrefix("Migration fails"))
+    #expect(added.reason != nil)
+  }
+
   @Test("Removed and added parts of the same kind could be renames")
   func renamesAreSuspected() throws {
     func properties(_ names: String...) -> String {
