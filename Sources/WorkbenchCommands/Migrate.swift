@@ -129,7 +129,7 @@ struct Migrate: Executable {
       console.writeMessage(Messages.notMigrated(store))
     } else if inPlace, !rehearsal.isCurrent, rehearsal.isPossible {
       let kept = try rehearsal.migrateOriginal(keepsBackup: !noBackup)
-      console.writeMessage(Messages.migrated(store, backup: kept?.path))
+      console.writeMessage(Messages.migrated(store, backup: kept?.relativePath))
     }
     return rehearsal.isPreserving ? .success : .findings
   }

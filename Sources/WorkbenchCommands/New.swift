@@ -50,7 +50,7 @@ struct New: Executable {
     if let store {
       try InvalidInputError.checkRegularFile(store)
       let url = URL(fileURLWithPath: store)
-      let workspace = try ShellWorkspace(store: url, path: url.path)
+      let workspace = try ShellWorkspace(store: url, path: store)
       starter = try ScenarioStarter(
         name: plain, store: url, model: workspace.model, counts: workspace.counts, folder: folder)
     } else {

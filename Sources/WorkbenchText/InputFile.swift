@@ -92,6 +92,19 @@ extension InvalidInputError {
   }
 }
 
+extension URL {
+  /// Returns the file at a path that's absolute or starts in this folder.
+  ///
+  /// If the folder's path is relative, that of the file is, too: messages contain paths as they
+  /// were given.
+  package func file(at path: String) -> URL {
+    guard relativePath.hasPrefix("/") || path.hasPrefix("/") else {
+      return appendingPathComponent(path)
+    }
+    return URL(fileURLWithPath: path, relativeTo: self).standardizedFileURL
+  }
+}
+
 /// The kind of file at a path.
 package enum FileKind {
   /// Returns the mode of a file, or `nil` if there's no file or it can't be accessed.

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 import Testing
 
 @Suite("Errors of standard output and files")
@@ -123,6 +124,47 @@ struct OutputTests {
     #expect(shell.status == 65)
     #expect(shell.errors.matches(of: /(?i)no such file or directory|there's no file/).count == 5)
     #expect(!shell.errors.contains("operation could"))
+  }
+
+  @Test("Messages contain paths as they were typed")
+  func relativePathsStayRelative() throws {
+    let prepared = try program.bash(
+      Self.setUp + """
+        mkdir W.xcdatamodel N.xcdatamodel S
+        echo '<model><entity name="A"><attribute name="x" attributeType="Dat"/></entity></model>' \\
+          > W.xcdatamodel/contents
+        cp -R '\(PackageFiles.articles)' V.xcdatamodeld
+        grep -v numericISO3166Code '\(PackageFiles.model)/contents' > N.xcdatamodel/contents
+        cp s.sqlite S/t.sqlite
+        printf 'name: A\\nmodel: ../W.xcdatamodel\\ndata: {A: {count: 1}}\\nsteps: [count A]\\n' > S/a.yml
+        printf 'name: B\\ndata: {store: t.sqlite}\\nsteps: [count Mood]\\n' > S/b.yml
+        printf 'name: C\\nmodel: ../W.xcdatamodel\\ndata: {include: no.yml}\\nsteps: [count A]\\n' > S/c.yml
+        """)
+    #expect(prepared.status == 0, "\(prepared)")
+    let store = program.folder.file("S/t.sqlite").path
+    let connection = try Connection(path: store, access: .writing)
+    try connection.execute("DROP TABLE Z_MODELCACHE")
+    connection.close()
+    for (command, message) in [
+      ("model W.xcdatamodel", "W.xcdatamodel/contents:1:"),
+      ("model W.xcdatamodel --check", "W.xcdatamodel/contents:1:"),
+      ("model V.xcdatamodeld --version none", "V.xcdatamodeld: error: There's no version none"),
+      ("model S", "S: error: The folder contains no model."),
+      ("check none.yml", "there's no file none.yml\n"),
+      ("generate W.xcdatamodel --out g", "W.xcdatamodel/contents:1:"),
+      ("diff W.xcdatamodel W.xcdatamodel", "W.xcdatamodel/contents:1:"),
+      ("predicate 'x == nil' --model W.xcdatamodel --entity A", "W.xcdatamodel/contents:1:"),
+      ("new mine --store S/t.sqlite", "S/t.sqlite contains no model"),
+      ("run S/a.yml", "S/../W.xcdatamodel/contents:1:"),
+      ("run S/b.yml", "S/t.sqlite contains no model"),
+      ("run S/c.yml", "there's no file S/no.yml"),
+      ("migrate s.sqlite --to N.xcdatamodel --in-place", "with a backup at s~.sqlite\n"),
+    ] {
+      let outcome = try program.bash("cdprof \(command)")
+      let text = outcome.output + outcome.errors
+      #expect(text.contains(message), "\(command): \(text)")
+      #expect(!text.contains(program.folder.url.path), "\(command): \(text)")
+    }
   }
 
   @Test func readsPipesAndStandardInput() throws {

@@ -112,7 +112,7 @@ enum VersionInfo {
     func warn(_ message: String) {
       model.readerWarnings.append(
         ModelError(
-          message, nextStep: "Compile the model again.", file: list.path, isWarning: true))
+          message, nextStep: "Compile the model again.", file: list.relativePath, isWarning: true))
     }
     guard let data = try? BoundedFile.read(list, limit: ModelLimits.versionListSize),
       let values = PropertyList.read(data) as? [String: Any]

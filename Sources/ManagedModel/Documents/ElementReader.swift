@@ -184,8 +184,8 @@ package struct ModelPositions {
   /// - Throws: An error if the file can't be read or isn't well-formed XML.
   package init(of url: URL) throws(ModelErrors) {
     let data = try BoundedFile.read(url, limit: ModelLimits.fileSize)
-    let bytes = try DocumentEncoding.utf8(data, file: url.path)
-    text = DocumentText(file: url.path, bytes: bytes)
+    let bytes = try DocumentEncoding.utf8(data, file: url.relativePath)
+    text = DocumentText(file: url.relativePath, bytes: bytes)
     let root = try DocumentParser.parse(bytes, text: text)
     entities = Dictionary(
       root.children.filter { $0.name == "entity" }.compactMap { element in

@@ -9,8 +9,8 @@ package enum ModelDocument {
   ) throws(ModelErrors) -> (model: NSManagedObjectModel, problems: [ModelError]) {
     let contents = try ModelVersions(url).file(version: nil)
     let data = try BoundedFile.read(contents, limit: ModelLimits.fileSize)
-    let bytes = try DocumentEncoding.utf8(data, file: contents.path)
-    let text = DocumentText(file: contents.path, bytes: bytes)
+    let bytes = try DocumentEncoding.utf8(data, file: contents.relativePath)
+    let text = DocumentText(file: contents.relativePath, bytes: bytes)
     let builder = ModelBuilder(text: text)
     let model = try builder.buildWithProblems(DocumentParser.parse(bytes, text: text))
     return (model, builder.errors.sorted)
@@ -79,13 +79,13 @@ extension NSManagedObjectModel {
       throw ModelErrors(
         ModelError(
           "Optimized models (.omo) can't be read because their format isn't public.",
-          nextStep: "Use the .mom file next to it.", file: file.path))
+          nextStep: "Use the .mom file next to it.", file: file.relativePath))
     }
     let data = try BoundedFile.read(file, limit: ModelLimits.fileSize)
     if file.pathExtension == "mom" || data.starts(with: Data("bplist".utf8)) {
       return try readCompiled(data, file: file)
     }
-    return try ModelDocument.read(data: data, file: file.path)
+    return try ModelDocument.read(data: data, file: file.relativePath)
   }
 
   /// Returns the names of the versions of a model on disk, in the order of a file list.
@@ -117,14 +117,15 @@ extension NSManagedObjectModel {
       throw ModelErrors(
         ModelError(
           "The compiled model is a property list as XML; the binary form is read.",
-          nextStep: "Turn a copy of it round: plutil -convert binary1 FILE.", file: file.path))
+          nextStep: "Turn a copy of it round: plutil -convert binary1 FILE.",
+          file: file.relativePath))
     }
     do {
       let model = try ModelArchive.readAll(bytes: Array(data))
       VersionInfo.record(in: model, readFrom: file)
       model.readerWarnings = model.readerWarnings.map { warning in
         var warning = warning
-        warning.file = file.path
+        warning.file = file.relativePath
         return warning
       }
       return model
@@ -132,7 +133,7 @@ extension NSManagedObjectModel {
       throw ModelErrors(
         error.errors.map { error in
           var error = error
-          error.file = file.path
+          error.file = file.relativePath
           return error
         })
     }

@@ -139,6 +139,6 @@ struct ModelVersions {
   }
 
   private static func error(_ message: String, _ nextStep: String, _ url: URL) -> ModelErrors {
-    ModelErrors(ModelError(message, nextStep: nextStep, file: url.path))
+    ModelErrors(ModelError(message, nextStep: nextStep, file: url.relativePath))
   }
 }

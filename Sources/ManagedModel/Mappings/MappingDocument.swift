@@ -58,8 +58,8 @@ struct MappingDocument {
     file =
       url.lastPathComponent == "xcmapping.xml" ? url : url.appendingPathComponent("xcmapping.xml")
     let data = try BoundedFile.read(file, limit: ModelLimits.fileSize)
-    let bytes = try DocumentEncoding.utf8(data, file: file.path)
-    let text = DocumentText(file: file.path, bytes: bytes)
+    let bytes = try DocumentEncoding.utf8(data, file: file.relativePath)
+    let text = DocumentText(file: file.relativePath, bytes: bytes)
     let root = try DocumentParser.parse(bytes, text: text, keepsCharacters: true)
     var objects = MappingObjects(root, text)
     guard let model = objects.model else {
@@ -67,7 +67,7 @@ struct MappingDocument {
         ModelError(
           "The document isn't a mapping model.",
           nextStep: "Give a .xcmappingmodel folder that Xcode's mapping editor saved.",
-          file: file.path, line: 1, column: 1))
+          file: file.relativePath, line: 1, column: 1))
     }
     sourcePath = model["sourcemodelpath"] ?? ""
     destinationPath = model["destinationmodelpath"] ?? ""
@@ -116,7 +116,7 @@ struct MappingDocument {
     ModelErrors(
       ModelError(
         "The model \(path), which the mapping model names, wasn't found.",
-        nextStep: "Place the mapping model next to the model's versions.", file: file.path))
+        nextStep: "Place the mapping model next to the model's versions.", file: file.relativePath))
   }
 }
 
@@ -239,7 +239,7 @@ extension MappingDocument {
         ModelError(
           "The \(role) model has no entity \(name).",
           nextStep: near.map { "Did you mean \($0)?" } ?? "Remove its mapping.", entity: name,
-          file: file.path, line: position.line, column: position.column))
+          file: file.relativePath, line: position.line, column: position.column))
       return nil
     }
     let mapping = NSMappingModel()

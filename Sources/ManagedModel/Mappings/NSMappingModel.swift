@@ -99,7 +99,7 @@ extension NSMappingModel {
       throw ModelErrors(
         problems.map { problem in
           var problem = problem
-          problem.file = url.path
+          problem.file = url.relativePath
           return problem
         })
     }
@@ -127,7 +127,7 @@ extension NSMappingModel {
       return try MappingArchive(Array(data)).mappingModel()
     } catch {
       var error = error
-      error.file = url.path
+      error.file = url.relativePath
       throw ModelErrors(error)
     }
   }

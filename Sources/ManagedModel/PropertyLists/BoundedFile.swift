@@ -17,14 +17,15 @@ enum BoundedFile {
     guard info.st_mode & S_IFMT == S_IFREG else {
       throw ModelErrors(
         ModelError(
-          "The file isn't a regular file.", nextStep: "Specify a model file.", file: url.path))
+          "The file isn't a regular file.", nextStep: "Specify a model file.",
+          file: url.relativePath))
     }
     guard let data = try? file.read(upToCount: limit + 1) ?? Data() else { throw unreadable(url) }
     guard data.count <= limit else {
       throw ModelErrors(
         ModelError(
           "The file is larger than \(limit >> 20) MiB, too large for a model.",
-          nextStep: "Specify a model file.", file: url.path))
+          nextStep: "Specify a model file.", file: url.relativePath))
     }
     return data
   }
@@ -33,6 +34,6 @@ enum BoundedFile {
     ModelErrors(
       ModelError(
         "The file can't be read.", nextStep: "Check the name and the permissions.",
-        file: url.path))
+        file: url.relativePath))
   }
 }

@@ -122,7 +122,7 @@ extension NSPersistentStoreCoordinator {
     guard url.isNullDevice else { return }
     throw NSError.coreData(
       NSPersistentStoreOperationError,
-      "There's no store file at \(url.path). A SQLite store there is in memory: remove it from its "
+      "There's no store file at \(url.relativePath). A SQLite store there is in memory: remove it from its "
         + "coordinator.", [NSFilePathErrorKey: url.path])
   }
 
@@ -139,7 +139,7 @@ extension NSPersistentStoreCoordinator {
     if (try? FileManager.default.destinationOfSymbolicLink(atPath: url.path)) != nil {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
-        "\(url.path) is a symbolic link, not a store. Pass the URL of the store itself.",
+        "\(url.relativePath) is a symbolic link, not a store. Pass the URL of the store itself.",
         [NSFilePathErrorKey: url.path])
     }
     if let document = try documentFile(type, at: url) {
@@ -193,7 +193,7 @@ extension NSPersistentStoreCoordinator {
     }
     throw NSError.coreData(
       NSPersistentStoreOperationError,
-      "\(url.path) is in use. Remove the store from its coordinator first, or pass "
+      "\(url.relativePath) is in use. Remove the store from its coordinator first, or pass "
         + "NSPersistentStoreForceDestroyOption.", [NSFilePathErrorKey: url.path])
   }
 }
@@ -295,11 +295,12 @@ extension NSPersistentStoreCoordinator {
       try connection.execute("COMMIT")
     } catch let error as SQLiteError {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The store \(url.path) couldn't be written: \(error)",
+        NSPersistentStoreOpenError, "The store \(url.relativePath) couldn't be written: \(error)",
         [NSFilePathErrorKey: url.path])
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "\(url.path): \(problem)", [NSFilePathErrorKey: url.path])
+        NSPersistentStoreOpenError, "\(url.relativePath): \(problem)",
+        [NSFilePathErrorKey: url.path])
     } catch {
       throw error as NSError
     }

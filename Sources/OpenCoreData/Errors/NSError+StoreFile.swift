@@ -53,7 +53,7 @@ extension SQLiteError {
 
   /// Returns the message for a store that can't be opened, with what to do about it.
   func openingMessage(_ url: URL, isReadOnly: Bool) -> String {
-    "The store \(url.path) couldn't be opened: \(self).\(isReadOnly ? "" : openingAdvice)"
+    "The store \(url.relativePath) couldn't be opened: \(self).\(isReadOnly ? "" : openingAdvice)"
   }
 
   private var openingAdvice: String {

@@ -83,7 +83,7 @@ struct MappedMigration {
     guard lstat(url.path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { return }
     throw NSError.coreData(
       NSMigrationError,
-      "\(url.path) is a symbolic link, which a migrated file would replace. Pass the URL of the store "
+      "\(url.relativePath) is a symbolic link, which a migrated file would replace. Pass the URL of the store "
         + "itself. The store is unchanged.", [NSFilePathErrorKey: url.path])
   }
 
@@ -182,7 +182,7 @@ struct MappedMigration {
   func notReplaced(_ reason: String, by cause: any Error) -> NSError {
     NSError.coreData(
       NSMigrationError,
-      "The migrated store can't replace \(url.path): \(reason). The store is unchanged.",
+      "The migrated store can't replace \(url.relativePath): \(reason). The store is unchanged.",
       [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause as NSError])
   }
 }
@@ -302,7 +302,7 @@ private final class DocumentLock {
   private static func error(_ url: URL, _ reason: String) -> NSError {
     NSError.coreData(
       NSMigrationError,
-      "The store \(url.path) can't be migrated: \(reason). The store is unchanged.",
+      "The store \(url.relativePath) can't be migrated: \(reason). The store is unchanged.",
       [NSFilePathErrorKey: url.path, "sourceURL": url, "reason": reason])
   }
 }

@@ -104,6 +104,7 @@ final class MigrationStacks {
     var info: [String: Any] = [NSFilePathErrorKey: url.path, "reason": reason]
     info[NSUnderlyingErrorKey] = cause
     return NSError.coreData(
-      code, "The \(role) store of the migration, \(url.path), can't be used: \(reason)", info)
+      code, "The \(role) store of the migration, \(url.relativePath), can't be used: \(reason)",
+      info)
   }
 }

@@ -181,7 +181,7 @@ extension NSPersistentStoreCoordinator {
         guard try context.count(for: request) == 0 else {
           throw NSError.coreData(
             NSPersistentStoreOpenError,
-            "The store of the type '\(store.type)' at \(url.path) has objects already: copy to "
+            "The store of the type '\(store.type)' at \(url.relativePath) has objects already: copy to "
               + "an empty one.", [NSFilePathErrorKey: url.path])
         }
       }

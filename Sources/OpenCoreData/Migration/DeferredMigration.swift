@@ -101,7 +101,7 @@ extension SQLiteStore {
     guard !opensReadOnly else {
       throw NSError.coreData(
         NSMigrationError,
-        "The store \(url.path) is open read-only, so its deferred migration can't be finished. Open it for "
+        "The store \(url.relativePath) is open read-only, so its deferred migration can't be finished. Open it for "
           + "writing.", [NSFilePathErrorKey: url.path])
     }
     log?.note("store \(url.path): a unit of deferred work: \(DeferredWork(metadata))")

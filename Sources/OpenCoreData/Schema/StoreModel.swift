@@ -123,7 +123,8 @@ extension NSManagedObjectModel {
     guard let model = try ModelArchive.readModel(on: connection) else {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
-        "\(url.path) contains no model (Z_MODELCACHE is missing or empty). Specify its model.")
+        "\(url.relativePath) contains no model (Z_MODELCACHE is missing or empty). Specify its model."
+      )
     }
     return model
   }
@@ -148,14 +149,15 @@ extension NSManagedObjectModel {
         throw NSError.unusableStore(problem, url)
       }
       throw NSError.coreData(
-        error.openingCode, "The store \(url.path) couldn't be read: \(error)",
+        error.openingCode, "The store \(url.relativePath) couldn't be read: \(error)",
         [NSFilePathErrorKey: url.path])
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "\(url.path): \(problem)", [NSFilePathErrorKey: url.path])
+        NSPersistentStoreOpenError, "\(url.relativePath): \(problem)",
+        [NSFilePathErrorKey: url.path])
     } catch let error as ModelError {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The model inside \(url.path) can't be read: \(error)",
+        NSPersistentStoreOpenError, "The model inside \(url.relativePath) can't be read: \(error)",
         [NSFilePathErrorKey: url.path])
     }
   }

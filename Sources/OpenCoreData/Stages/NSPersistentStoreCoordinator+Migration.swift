@@ -139,7 +139,7 @@ extension NSPersistentStoreCoordinator {
     }
     throw NSError.coreData(
       NSMigrationMissingSourceModelError,
-      "The store \(url.path) can't be migrated: it contains no model, and the bundles have none with its "
+      "The store \(url.relativePath) can't be migrated: it contains no model, and the bundles have none with its "
         + "version hashes. Add the version of the model that it was created with. The store is unchanged.",
       ["URL": url, "metadata": metadata, "reason": "Can't find model for source store"])
   }
@@ -153,7 +153,7 @@ extension NSError {
     case let obstacle as ObjectInTheWay:
       return coreData(
         NSMigrationError,
-        "The store \(url.path) can't be migrated: \(obstacle.reason) The store is unchanged.",
+        "The store \(url.relativePath) can't be migrated: \(obstacle.reason) The store is unchanged.",
         [
           "sourceURL": url, "destinationURL": url, NSFilePathErrorKey: url.path,
           "reason": "Cannot migrate store in-place: \(obstacle.reason)",
@@ -187,7 +187,7 @@ extension NSError {
       "sourceModel": source, "destinationModel": destination, NSFilePathErrorKey: url.path,
       "reason": "Can't find mapping model for migration",
     ]
-    var message = "The store \(url.path) can't be migrated: there's no mapping model"
+    var message = "The store \(url.relativePath) can't be migrated: there's no mapping model"
     if let obstacles {
       let cause = NSError.notInferable(obstacles)
       message += ", and none can be inferred. \(cause.localizedDescription)"
@@ -209,7 +209,7 @@ extension NSError {
       ["entity": failure.entity, "property": failure.property, "reason": failure.reason])
     return NSError.coreData(
       NSMigrationError,
-      "The store \(url.path) can't be migrated: \(failure.reason) The store is unchanged.",
+      "The store \(url.relativePath) can't be migrated: \(failure.reason) The store is unchanged.",
       [
         "sourceURL": url, "destinationURL": url, NSFilePathErrorKey: url.path,
         "reason": "Cannot migrate store in-place: \(failure.reason)", NSUnderlyingErrorKey: cause,
@@ -231,7 +231,7 @@ extension NSError {
       }
     return NSError.coreData(
       NSMigrationError,
-      "The store \(url.path) can't be migrated. \(advice) The store is unchanged.",
+      "The store \(url.relativePath) can't be migrated. \(advice) The store is unchanged.",
       [
         "sourceURL": url, "destinationURL": url, NSFilePathErrorKey: url.path,
         "reason": "Cannot migrate store in-place: \(message)", NSUnderlyingErrorKey: cause,

@@ -81,14 +81,14 @@ public struct ProgressiveMigration {
     guard let start = planner.position(ofStoreWith: metadata) else {
       throw NSError.coreData(
         NSMigrationMissingSourceModelError,
-        "The store \(storeURL.path) has none of the versions in \(versionsURL.path): "
+        "The store \(storeURL.relativePath) has none of the versions in \(versionsURL.relativePath): "
           + "\(versions.map(\.name).joined(separator: ", ")). Add its version.",
         ["URL": storeURL, "metadata": metadata, "reason": "Can't find model for source store"])
     }
     guard start <= end else {
       throw NSError.coreData(
         NSStagedMigrationBackwardMigrationError,
-        "The store \(storeURL.path) has the version \(versions[start].name), which is later than "
+        "The store \(storeURL.relativePath) has the version \(versions[start].name), which is later than "
           + "\(versions[end].name).",
         [NSFilePathErrorKey: storeURL.path])
     }
@@ -115,7 +115,7 @@ public struct ProgressiveMigration {
       return (versions, versions.count - 1)
     } catch {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The versions in \(url.path) can't be read: \(error)",
+        NSPersistentStoreOpenError, "The versions in \(url.relativePath) can't be read: \(error)",
         [NSFilePathErrorKey: url.path])
     }
   }

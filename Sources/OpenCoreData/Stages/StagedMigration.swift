@@ -42,14 +42,14 @@ struct StagedMigration {
     guard let start = position(of: model, isStart: true) else {
       throw NSError.coreData(
         NSManagedObjectModelReferenceNotFoundError,
-        "No migration stage has the version of the store \(url.path): unknown model version "
+        "No migration stage has the version of the store \(url.relativePath): unknown model version "
           + "\(model.versionChecksum). Add it to a stage. The store is unchanged.",
         [NSFilePathErrorKey: url.path, "versionChecksum": model.versionChecksum])
     }
     if let end = position(of: destination, isStart: false), end < start {
       throw NSError.coreData(
         NSStagedMigrationBackwardMigrationError,
-        "The store \(url.path) has a later version than the model; stages can't migrate it to an earlier "
+        "The store \(url.relativePath) has a later version than the model; stages can't migrate it to an earlier "
           + "version. The store is unchanged.", [NSFilePathErrorKey: url.path])
     }
     for stage in manager.stages[start.stage...] {

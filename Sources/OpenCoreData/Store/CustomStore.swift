@@ -70,7 +70,7 @@ extension CustomStore {
     {
       throw NSError.coreData(
         NSPersistentStoreIncompatibleVersionHashError,
-        "The store of the type '\(type)' at \(url.path) was created with another model. It isn't "
+        "The store of the type '\(type)' at \(url.relativePath) was created with another model. It isn't "
           + "migrated automatically: its class reads and writes the data.",
         [NSFilePathErrorKey: url.path])
     }

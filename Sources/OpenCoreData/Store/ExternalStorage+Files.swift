@@ -20,7 +20,7 @@ extension ExternalStorage {
       let isDenied = error.number == EACCES || error.number == EPERM
       throw NSError.coreData(
         (isDenied ? CocoaError.fileReadNoPermission : .fileReadUnknown).rawValue,
-        "\(folder.path) can't be read: \(FileErrorText.words(error.number)).",
+        "\(folder.relativePath) can't be read: \(FileErrorText.words(error.number)).",
         [NSFilePathErrorKey: folder.path])
     }
   }
@@ -58,7 +58,7 @@ extension ExternalStorage {
     } catch {
       throw NSError.coreData(
         NSManagedObjectReferentialIntegrityError,
-        "The externally stored value \(file.name) in \(self.folder.path) can't be read: "
+        "The externally stored value \(file.name) in \(self.folder.relativePath) can't be read: "
           + "\(error.reason). Copy the store with that folder.",
         [
           NSFilePathErrorKey: self.folder.appendingPathComponent(file.name).path,
@@ -100,7 +100,7 @@ extension ExternalStorage {
       problem.isOutOfSpace
         ? CocoaError.Code.fileWriteOutOfSpace.rawValue
         : CocoaError.Code.fileWriteUnknown.rawValue,
-      "An externally stored value can't be written in \(folder.path): \(problem.reason).",
+      "An externally stored value can't be written in \(folder.relativePath): \(problem.reason).",
       [NSFilePathErrorKey: folder.path])
   }
 

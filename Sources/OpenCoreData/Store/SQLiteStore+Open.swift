@@ -64,7 +64,7 @@ extension SQLiteStore {
         NSPersistentStoreOpenError, problem.description, [NSFilePathErrorKey: url.path])
     } catch let error as ModelError {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The model inside \(url.path) can't be read: \(error)",
+        NSPersistentStoreOpenError, "The model inside \(url.relativePath) can't be read: \(error)",
         [NSFilePathErrorKey: url.path])
     } catch {
       throw error as NSError

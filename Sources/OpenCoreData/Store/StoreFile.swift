@@ -44,7 +44,7 @@ package enum StoreFile {
     NSError.coreData(
       isOutOfSpace
         ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError,
-      "\(source.path) can't be copied: \(reason).", [NSFilePathErrorKey: source.path])
+      "\(source.relativePath) can't be copied: \(reason).", [NSFilePathErrorKey: source.path])
   }
 
   /// Copies a store that may be in use, after an attempt during which it wasn't written.
@@ -59,7 +59,7 @@ package enum StoreFile {
     try remove(at: destination)
     throw NSError.coreData(
       NSPersistentStoreOperationError,
-      "\(source.path) is being written to; close it in other programs and try again.",
+      "\(source.relativePath) is being written to; close it in other programs and try again.",
       [NSFilePathErrorKey: source.path])
   }
 
@@ -175,7 +175,7 @@ package enum StoreFile {
     } catch {
       throw NSError.coreData(
         NSPersistentStoreOperationError,
-        "The WAL of \(store.path) couldn't be checkpointed: \(error)",
+        "The WAL of \(store.relativePath) couldn't be checkpointed: \(error)",
         [NSFilePathErrorKey: store.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
     }
   }

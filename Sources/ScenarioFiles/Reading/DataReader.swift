@@ -101,7 +101,7 @@ struct DataReader {
   /// Returns the plan of an included file, or reports a problem and returns `nil` if there's none.
   private func included(by entry: YAMLEntry) -> DataPlan? {
     guard let word = document.text(of: entry, wanted: "the path of a YAML file") else { return nil }
-    let url = URL(fileURLWithPath: word.text, relativeTo: folder)
+    let url = folder.file(at: word.text)
     return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
       // Errors show lines of the file, so it isn't just any file.
       guard ["yml", "yaml"].contains(url.pathExtension.lowercased()) else {
@@ -116,11 +116,11 @@ struct DataReader {
       let text: String
       do {
         text = try ScenarioReader.text(
-          of: InputFile.read(url.path, limit: InputLimits.scenarioSize), path: path)
+          of: InputFile.read(url.relativePath, limit: InputLimits.scenarioSize), path: path)
       } catch {
         throw LanguageProblem(
           "the file can't be included: \(ErrorText.of(error))", at: word.range,
-          nextStep: "use a path relative to the scenario's folder, \(folder.path)")
+          nextStep: "use a path relative to the scenario's folder, \(folder.relativePath)")
       }
       let other = YAMLDocument(text: text, file: path)
       let root = other.root(of: text).map(other.withoutExtensions)

@@ -47,12 +47,12 @@ struct ModelLookup {
   }
 
   private func storeURL(_ word: Word, _ entry: YAMLEntry) -> URL? {
-    let url = URL(fileURLWithPath: word.text, relativeTo: folder)
+    let url = folder.file(at: word.text)
     guard FileManager.default.fileExists(atPath: url.path) else {
       document.report(
         LanguageProblem(
           "there's no file `\(word.text)`", at: word.range,
-          nextStep: "use a path relative to the scenario's folder, \(folder.path)"),
+          nextStep: "use a path relative to the scenario's folder, \(folder.relativePath)"),
         at: entry.keyPath)
       return nil
     }
@@ -97,7 +97,7 @@ struct ModelLookup {
   }
 
   private func candidates(for name: String) -> [URL] {
-    let given = URL(fileURLWithPath: name, relativeTo: folder).standardizedFileURL
+    let given = folder.file(at: name)
     if ModelLookup.extensions.contains(given.pathExtension) { return [given] }
     return ModelLookup.extensions.flatMap { suffix in
       modelFolders.map { $0.appendingPathComponent("\(name).\(suffix)") }
@@ -109,8 +109,7 @@ struct ModelLookup {
   ///
   /// Scenarios in several folders can share the models one level up.
   private var modelFolders: [URL] {
-    [folder, folder.appendingPathComponent("..", isDirectory: true).standardizedFileURL]
-      .map { $0.appendingPathComponent("Models", isDirectory: true) }
+    [folder.appendingPathComponent("Models", isDirectory: true), folder.file(at: "../Models")]
   }
 
   private func missing(_ name: Word) -> LanguageProblem {
@@ -127,7 +126,7 @@ struct ModelLookup {
       "there's no model `\(name.text)`", at: name.range,
       didYouMean: NearestName.of(name.text, among: known),
       nextStep: known.isEmpty
-        ? "put \(name.text).xcdatamodel in \(models.path), or use a path"
+        ? "put \(name.text).xcdatamodel in \(models.relativePath), or use a path"
         : "use one of: \(known.joined(separator: ", "))")
   }
 }

@@ -21,7 +21,7 @@ package enum ScenarioReader {
     _ url: URL, path: String? = nil, textFrom textFile: String? = nil
   ) throws -> Scenario {
     let path = path ?? url.relativePath
-    let input = textFile ?? (path == InputFile.standardInput ? path : url.path)
+    let input = textFile ?? (path == InputFile.standardInput ? path : url.relativePath)
     return try read(data: InputFile.read(input, limit: InputLimits.scenarioSize), url, path)
   }
 

@@ -35,7 +35,7 @@ package struct VersionedModel: Sendable {
 
   /// Returns the location of a mapping model, which is next to the model.
   package func mappingURL(_ name: String) -> URL {
-    URL(fileURLWithPath: name, relativeTo: url.deletingLastPathComponent())
+    url.deletingLastPathComponent().file(at: name)
   }
 
   /// Returns a version.
@@ -73,7 +73,7 @@ struct MigrationCheck {
       throw LanguageProblem(
         "the mapping model `\(name)` can't be read: \(ErrorText.of(error))",
         at: step.ranges.range(of: .mapping),
-        nextStep: "use a path relative to \(versions.url.deletingLastPathComponent().path)")
+        nextStep: "use a path relative to \(versions.url.deletingLastPathComponent().relativePath)")
     }
   }
 }

@@ -323,12 +323,12 @@ extension MigrationRehearsal {
   private func interrupted(
     at step: ProgressiveMigration.Step, by error: any Error, _ backup: URL?
   ) -> NSError {
-    let kept = backup.map { " A backup of the original store is at \($0.path)." } ?? ""
+    let kept = backup.map { " A backup of the original store is at \($0.relativePath)." } ?? ""
     return NSError(
       domain: NSCocoaErrorDomain, code: NSMigrationError,
       userInfo: [
         NSLocalizedDescriptionKey:
-          "The migration of \(store.path) stopped at the version \(step.from): the step to "
+          "The migration of \(store.relativePath) stopped at the version \(step.from): the step to "
           + "\(step.to) failed. \(ErrorText.of(error))\(kept) Run the command again to continue.",
         NSUnderlyingErrorKey: error as NSError,
       ])
@@ -347,7 +347,9 @@ extension MigrationRehearsal {
       let isUnused = (names + [".\(name)_SUPPORT"]).allSatisfy {
         FileKind.mode(of: folder.appendingPathComponent($0).path, followingLinks: false) == nil
       }
-      if isUnused { return folder.appendingPathComponent(name + suffix) }
+      guard isUnused else { continue }
+      let typed = (store.relativePath as NSString).deletingLastPathComponent as NSString
+      return URL(fileURLWithPath: typed.appendingPathComponent(name + suffix))
     }
     throw InvalidInputError(
       kind: .unusable, message: "there are \(Self.backupLimit) backups of \(store.relativePath)",

@@ -52,7 +52,7 @@ final class AtomicStoreDocument: Sendable {
         configuration: configuration, options: options)
     } catch {
       throw NSError.coreData(
-        NSPersistentStoreIncompatibleSchemaError, "\(url.path): \(error.message)",
+        NSPersistentStoreIncompatibleSchemaError, "\(url.relativePath): \(error.message)",
         [NSFilePathErrorKey: url.path])
     }
   }
@@ -89,7 +89,7 @@ final class AtomicStoreDocument: Sendable {
     if state.url == url, let stamp = FileStamp(path: url.path), stamp != state.stamp {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
-        "\(url.path) isn't the file that was read: it was modified by another process. "
+        "\(url.relativePath) isn't the file that was read: it was modified by another process. "
           + "Nothing was saved. Add the store again.",
         [NSAffectedStoresErrorKey: [store], NSFilePathErrorKey: url.path])
     }
@@ -145,7 +145,7 @@ struct AtomicStoreFile {
     } catch {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
-        "The store \(url.path) can't be written: \(FileErrorText.of(error))",
+        "The store \(url.relativePath) can't be written: \(FileErrorText.of(error))",
         [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error as NSError])
     }
   }
@@ -209,7 +209,7 @@ struct AtomicStoreFile {
     guard !isReplaceable else { return }
     throw NSError.coreData(
       NSPersistentStoreSaveError,
-      "\(url.path) isn't a regular file, so it can't be replaced by a store.",
+      "\(url.relativePath) isn't a regular file, so it can't be replaced by a store.",
       [NSFilePathErrorKey: url.path])
   }
 

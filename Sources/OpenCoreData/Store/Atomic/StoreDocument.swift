@@ -55,7 +55,7 @@ extension StoreDocument {
 
     /// Returns the problem of a file as an error of the public API.
     func error(at url: URL) -> NSError {
-      let path = position.map { "\(url.path):\($0.line):\($0.column)" } ?? url.path
+      let path = position.map { "\(url.relativePath):\($0.line):\($0.column)" } ?? url.relativePath
       return NSError.coreData(
         NSPersistentStoreOpenError, "The store \(path) can't be read: \(message)",
         [NSFilePathErrorKey: url.path])

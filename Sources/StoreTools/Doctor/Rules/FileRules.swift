@@ -217,7 +217,7 @@ struct ExternalFileRule: DoctorRule {
           count: missing.count, examples: missing.map { "\($0.file) of p\($0.key)" },
           "\(NumberText.counted(missing.count, "value")) of \(entity.name).\(attribute.name) "
             + "\(PluralForm.of(missing.count, "is", "are")) in an external data file that doesn't exist",
-          nextStep: "copy the store together with its folder \(storage.folder.path)"))
+          nextStep: "copy the store together with its folder \(storage.folder.relativePath)"))
     }
     let unowned = present.subtracting(owned).sorted()
     guard !unowned.isEmpty else { return findings }
