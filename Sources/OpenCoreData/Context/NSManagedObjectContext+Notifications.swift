@@ -102,7 +102,8 @@ extension NSManagedObjectContext {
   ///
   /// Apple counterpart: `NSManagedObjectContext.NotificationKey`.
   public enum NotificationKey: String, Sendable, CaseIterable {
-    /// The context that made the change, which is also the notification's `object`.
+    /// The context that made the change, which is also the notification's `object`; only in
+    /// did-change notifications.
     case sourceContext = "managedObjectContext"
     /// The query generation read from after the save or merge.
     case queryGeneration = "newQueryGenerationToken"

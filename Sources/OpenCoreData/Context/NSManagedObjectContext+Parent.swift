@@ -251,8 +251,20 @@ extension NSManagedObjectContext {
   }
 
   /// Creates the counterpart of an object that was inserted in a child, with the same key.
+  ///
+  /// An object that was registered with its permanent ID before, without a row, becomes the
+  /// counterpart.
   private func insertCounterpart(of object: NSManagedObject) -> NSManagedObject {
     makeRoom(for: object.layout.storeIndex)
+    if let known = registry.object(rootIndex: object.layout.rootIndex, key: object.primaryKey) {
+      known.state.remove(.inaccessible)
+      known.fulfillWithDefaults()
+      changes.deleted.remove(known)
+      changes.eventDeleted.remove(known)
+      changes.mergedDeletions.removeAll { $0 === known }
+      noteInsertion(of: known)
+      return known
+    }
     let mine = object.layout.makeObject()
     mine.context = self
     mine.primaryKey = object.primaryKey

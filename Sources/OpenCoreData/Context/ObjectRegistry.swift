@@ -57,7 +57,7 @@ struct ObjectRegistry: ~Copyable {
     tables[rootIndex].reserve(additional)
   }
 
-  /// Adds an object under its primary key, which must be unused.
+  /// Adds an object under its primary key; it's a programmer error if another one has it.
   mutating func add(_ object: NSManagedObject) {
     add(object, rootIndex: object.layout.rootIndex, index: object.layout.index)
   }
@@ -65,7 +65,8 @@ struct ObjectRegistry: ~Copyable {
   /// Adds an object whose layout's indexes the caller has read: retains only the object.
   @inline(__always)
   mutating func add(_ object: NSManagedObject, rootIndex: Int, index: Int) {
-    _ = tables[rootIndex].find(object.primaryKey, orInsert: object)
+    let registered = tables[rootIndex].find(object.primaryKey, orInsert: object).pointee
+    assert(registered === object, "another object has the key")
     tallies[index].count += 1
     tallies[index].peak = max(tallies[index].peak, tallies[index].count)
     count += 1

@@ -246,12 +246,13 @@ extension NSManagedObjectContext {
     registerUndo()
     guard changes.hasEvents else { return }
     let (inserted, updated) = (changes.eventInsertions, changes.eventUpdated.members)
-    let userInfo: [AnyHashable: Any] = [
+    var userInfo: [AnyHashable: Any] = [
       NSInsertedObjectsKey: inserted,
       NSUpdatedObjectsKey: updated,
       NSDeletedObjectsKey: changes.eventDeleted.members,
       NSRefreshedObjectsKey: changes.eventRefreshed.members,
     ].filter { !$0.value.isEmpty }
+    userInfo[NotificationKey.sourceContext.rawValue] = self
     changes.clearEvents()
     // An observer may process further changes.
     let outer = changes.posted

@@ -5,8 +5,10 @@ extension NSManagedObject {
   ///
   /// A value that an override of `validateValue` corrected is set. A to-many is checked only if
   /// it's new or changed. A transient property has its default value, or none, in an object that
-  /// was read from the store, unless the class sets or computes it.
+  /// was read from the store, unless the class sets or computes it. A fault fires.
+  /// - Throws: Also the error of the read, if a fault can't be fulfilled.
   final func validateProperties() throws {
+    try fulfillForValidation()
     // A custom class may have validation rules for any key.
     let hasOverrides = MethodOverrides.ofValidation.mayExist(in: type(of: self))
     var failures: [NSError] = []
@@ -35,6 +37,15 @@ extension NSManagedObject {
       }
     }
     try NSError.throwValidation(failures)
+  }
+
+  private func fulfillForValidation() throws {
+    guard isFault, let context else { return }
+    let earlierError = context.faultFailures.last
+    context.faultFailures.last = nil
+    willAccess()
+    if isFault, let error = context.faultFailures.last { throw error }
+    context.faultFailures.last = earlierError
   }
 
   private func validate(
@@ -147,7 +158,7 @@ extension NSManagedObject {
 
   /// Throws error 1550 for each changed relationship that refers to an object without a context:
   /// one that was deleted, or never inserted; and for each changed to-one relationship to an object
-  /// that this save deletes.
+  /// that this save deletes, or that lost its row.
   ///
   /// Destinations of a to-many that are deleted in the same save aren't written.
   final func validateReferences() throws {
@@ -164,7 +175,7 @@ extension NSManagedObject {
       guard case .object(let object) = values[slot.index] else { continue }
       if object.context == nil {
         fail(object, slot.name, unregistered)
-      } else if object.state.contains(.deleted), !object.state.contains(.inaccessible) {
+      } else if !object.state.isDisjoint(with: [.deleted, .inaccessible]) {
         fail(object, slot.name, "a deleted object: set it to another object or to nil")
       }
     }

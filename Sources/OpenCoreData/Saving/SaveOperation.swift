@@ -47,9 +47,9 @@ struct SaveOperation {
           unsettled = object
         }
       }
-      let isSettled = context.changes.marks == before
+      // An observer of did-change may change objects, too.
       context.processPendingChanges()
-      if isSettled { return pass }
+      if context.changes.marks == before { return pass }
     }
     let name = unsettled.map { "willSave of \($0.objectID)" } ?? "Validation"
     throw NSError.coreData(

@@ -66,7 +66,9 @@ extension NSManagedObjectContext {
     undoState.recorder?.isPaused = true
     defer { undoState.recorder?.isPaused = false }
     var opposite = UndoUnit()
-    for snapshot in unit.snapshots { opposite.snapshots.append(ObjectSnapshot(snapshot.object)) }
+    for snapshot in unit.snapshots {
+      opposite.snapshots.append(ObjectSnapshot(snapshot.object, of: snapshot.slots))
+    }
     opposite.snapshots += unit.appeared.map { ObjectSnapshot($0) }
     opposite.appeared = unit.vanished
     opposite.vanished = unit.appeared
@@ -189,21 +191,31 @@ extension NSManagedObject {
 /// The undo manager of a context, which notifies it when it must register its changes.
 final class UndoRegistration {
   let manager: UndoManager
-  private let token: any NSObjectProtocol
+  private let tokens: [any NSObjectProtocol]
 
   init(of context: NSManagedObjectContext, with manager: UndoManager) {
     self.manager = manager
-    token = NotificationCenter.default.addObserver(
-      forName: .NSUndoManagerCheckpoint, object: manager, queue: nil
-    ) { [weak context] _ in
-      // A manager is used on its context's queue.
-      guard let context, context.undoState.recorder?.isRecording == true else { return }
-      context.processPendingChanges()
+    // A manager is used on its context's queue.
+    func observe(
+      _ name: Notification.Name, _ body: @escaping @Sendable (NSManagedObjectContext) -> Void
+    ) -> any NSObjectProtocol {
+      NotificationCenter.default.addObserver(forName: name, object: manager, queue: nil) {
+        [weak context] _ in
+        if let context { body(context) }
+      }
     }
+    tokens = [
+      observe(.NSUndoManagerCheckpoint) { context in
+        if context.undoState.recorder?.isRecording == true { context.processPendingChanges() }
+      },
+      // A program may call the manager's methods instead of the context's.
+      observe(.NSUndoManagerDidUndoChange) { $0.processPendingChanges() },
+      observe(.NSUndoManagerDidRedoChange) { $0.processPendingChanges() },
+    ]
   }
 
   deinit {
-    NotificationCenter.default.removeObserver(token)
+    for token in tokens { NotificationCenter.default.removeObserver(token) }
   }
 }
 

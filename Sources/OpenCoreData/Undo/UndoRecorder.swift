@@ -42,8 +42,10 @@ final class UndoRecorder {
       let object = snapshot.object
       let isGone = object.managedObjectContext == nil || object.state.contains(.deleted)
       if isGone, !snapshot.membership.contains(.deleted) { unit.vanished.append(object) }
+      let now = ObjectSnapshot(object)
+      if !isGone, snapshot.membership.isDisjoint(with: .deleted) { snapshot.limit(to: now) }
       unit.snapshots.append(snapshot)
-      unit.relationships += snapshot.relationshipChanges(until: ObjectSnapshot(object))
+      unit.relationships += snapshot.relationshipChanges(until: now)
     }
     unit.mutual = RelationshipChange.all(among: unit.vanished, except: unit.relationships)
     return unit.isEmpty ? nil : unit
@@ -92,9 +94,13 @@ final class ObjectSnapshot {
   private let changedValues: [Int: ObjectValue]
   /// The changes of each to-many since the last save, by position.
   private let toMany: [Int: UnsavedDestinations]
+  /// The attributes and to-ones to restore: others may have changed since without a record; `nil`
+  /// for all.
+  private(set) var slots: Set<Int>?
 
-  init(_ object: NSManagedObject) {
+  init(_ object: NSManagedObject, of slots: Set<Int>? = nil) {
     self.object = object
+    self.slots = slots
     membership = object.state.intersection(.changed)
     wasFault = object.isFault
     let layout = object.layout
@@ -127,6 +133,22 @@ final class ObjectSnapshot {
     }
   }
 
+  /// Restricts what is restored to the attributes and to-ones that differ from a later snapshot.
+  func limit(to later: ObjectSnapshot) {
+    slots = Set(object.layout.slots.filter { differs($0, from: later) }.map(\.index))
+  }
+
+  private func differs(_ slot: RowSlot, from later: ObjectSnapshot) -> Bool {
+    switch (changedValues[slot.index], later.changedValues[slot.index]) {
+    case (nil, nil):
+      !wasFault && row.base != later.row.base && row.rawValue(slot) != later.row.rawValue(slot)
+    case (.raw(let one)?, .raw(let other)?): one != other
+    case (.object(let one)?, .object(let other)?): one !== other
+    case (.null?, .null?): false
+    default: true
+    }
+  }
+
   /// Returns each to-many's changes between this snapshot and a later one.
   func relationshipChanges(until later: ObjectSnapshot) -> [RelationshipChange] {
     // An object that left its context no longer has any.
@@ -150,7 +172,7 @@ final class ObjectSnapshot {
     guard !object.state.contains(.inaccessible) else { return }
     adoptRow()
     let layout = object.layout
-    for slot in layout.slots {
+    for slot in layout.slots where slots?.contains(slot.index) ?? true {
       if let value = changedValues[slot.index] {
         object.change(value, at: slot.index)
       } else {

@@ -344,4 +344,32 @@ struct ChildSaveTests {
       #expect(child.hasChanges)
     }
   }
+
+  @Test("A fault of the parent for an object that a child saves later becomes that object")
+  func earlyFaultBecomesTheSavedObject() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(1)
+    for isFired in [false, true] {
+      let parent = bed.context()
+      let child = bed.child(of: parent)
+      let (object, id) = try child.performAndWait {
+        let object = child.make("Person", ["name": "new", "number": Int64(9)])
+        try child.obtainPermanentIDs(for: [object])
+        return (object, object.objectID)
+      }
+      let early = parent.performAndWait {
+        let early = parent.object(with: id)
+        if isFired { #expect(early.label == nil) }
+        return early
+      }
+      try child.performAndWait { try child.save() }
+      try parent.performAndWait {
+        #expect(parent.insertedObjects == [early] && parent.object(with: id) === early)
+        #expect(early.label == "new" && !early.isDeleted && parent.registeredObjects.contains(early))
+        try parent.save()
+        #expect(try parent.people().filter { $0.label == "new" }.contains(early))
+      }
+      withExtendedLifetime(object) {}
+    }
+  }
 }

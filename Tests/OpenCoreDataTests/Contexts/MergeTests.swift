@@ -452,4 +452,35 @@ struct MergeTests {
     }
     contexts[1].performAndWait { #expect(people[1].label == "newest") }
   }
+
+  @Test("A new reference to an object whose deletion was merged fails validation")
+  func referencesToMergedDeletionsAreNotSaved() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(1)
+    let (context, other) = (bed.context(), bed.context())
+    let id = try other.performAndWait {
+      let team = other.make("Team", ["name": "short-lived"])
+      try other.save()
+      return team.objectID
+    }
+    try context.performAndWait {
+      let person = context.object(with: ids[0])
+      let team = context.object(with: id)
+      #expect(team.label == "short-lived")
+      person.setValue(team, forKey: "team")
+      context.processPendingChanges()
+      var saved: Notification?
+      try other.performAndWait {
+        let list = NoteList(other, .NSManagedObjectContextDidSave)
+        other.delete(other.object(with: id))
+        try other.save()
+        saved = list.notes.first
+      }
+      context.mergeChanges(fromContextDidSave: try #require(saved))
+      let error = thrownError { try context.save() }
+      #expect(error?.code == NSManagedObjectValidationError)
+      person.setValue(nil, forKey: "team")
+      try context.save()
+    }
+  }
 }

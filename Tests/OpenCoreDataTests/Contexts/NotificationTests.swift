@@ -234,4 +234,17 @@ struct NotificationTests {
       #expect(notes.notes.count == 2 && seen == [false, true])
     }
   }
+
+  @Test("A did-change notification has its context")
+  func didChangeHasItsContext() throws {
+    let bed = try ContextBed(.memory)
+    let context = bed.context()
+    context.performAndWait {
+      let list = NoteList(context)
+      _ = context.make("Person")
+      context.processPendingChanges()
+      let key = NSManagedObjectContext.NotificationKey.sourceContext.rawValue
+      #expect(list.notes.first?.userInfo?[key] as? NSManagedObjectContext === context)
+    }
+  }
 }

@@ -152,6 +152,19 @@ struct ValidationTests {
     }
   }
 
+  @Test("A fault is validated with its row's values")
+  func faultsAreValidated() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    try context.performAndWait {
+      let car = context.make("Car", ["name": "a"])
+      try context.save()
+      context.refresh(car, mergeChanges: false)
+      #expect(car.isFault)
+      try car.validateForUpdate()
+      #expect(!car.isFault)
+    }
+  }
+
   @Test("S-F11 S5.12 nil passes the bounds of an optional, and fails where a value is required")
   func nilFailsOnlyIfAValueIsRequired() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()

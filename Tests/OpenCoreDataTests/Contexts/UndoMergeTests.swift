@@ -1,0 +1,82 @@
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Undo of some of an object's changes")
+struct UndoMergeTests {
+  @Test("Undo keeps what another context saved, and what was changed without registration")
+  func undoRevertsOnlyRecordedChanges() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(2)
+    let (context, other) = (bed.context(), bed.context())
+    let team = try other.performAndWait {
+      let team = other.make("Team", ["name": "other"])
+      let person = other.object(with: ids[0])
+      (person.number, person.label) = (1, "p1")
+      try other.save()
+      return team.objectID
+    }
+    try context.performAndWait {
+      context.undoManager = UndoManager()
+      let person = context.object(with: ids[0])
+      person.label = "mine"
+      context.processPendingChanges()
+      var saved: Notification?
+      try other.performAndWait {
+        let list = NoteList(other, .NSManagedObjectContextDidSave)
+        let theirs = other.object(with: ids[0])
+        theirs.number = 5
+        theirs.setValue(other.object(with: team), forKey: "team")
+        try other.save()
+        saved = list.notes.first
+      }
+      context.mergeChanges(fromContextDidSave: try #require(saved))
+      #expect(person.number == 5 && person.label == "mine")
+      context.undo()
+      #expect(person.number == 5 && person.label == "p1")
+      #expect((person.value(forKey: "team") as? NSManagedObject)?.objectID == team)
+      context.redo()
+      #expect(person.number == 5 && person.label == "mine")
+      try context.save()
+      // A change without registration isn't undone.
+      let second = context.object(with: ids[1])
+      second.label = "recorded"
+      context.processPendingChanges()
+      context.undoManager?.disableUndoRegistration()
+      second.number = 7
+      context.processPendingChanges()
+      context.undoManager?.enableUndoRegistration()
+      context.undo()
+      #expect(second.number == 7 && second.label == "p2" && second.hasChanges)
+    }
+    try other.performAndWait {
+      other.refreshAllObjects()
+      #expect(try other.existingObject(with: ids[0]).number == 5)
+    }
+  }
+
+  @Test("An undo manager that's used directly makes the context post its changes")
+  func undoManagerIsUsedDirectly() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    context.performAndWait {
+      let manager = UndoManager()
+      context.undoManager = manager
+      let person = context.object(with: ids[0])
+      person.label = "first"
+      context.processPendingChanges()
+      let list = NoteList(context)
+      manager.undo()
+      #expect(list.notes.count == 1 && person.label == "p1")
+      person.label = "second"
+      context.processPendingChanges()
+      #expect(list.notes.count == 2 && manager.canUndo)
+      manager.undo()
+      #expect(person.label == "p1")
+      manager.redo()
+      #expect(list.notes.count == 4 && person.label == "second")
+    }
+  }
+}
