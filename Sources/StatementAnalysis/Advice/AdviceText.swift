@@ -43,9 +43,11 @@ package enum AdviceText {
   private static func lines(
     _ proposal: IndexProposal, number: Int, in unit: AdviceUnit
   ) -> [String] {
+    let partners = proposal.partners.joined(separator: ", ")
     var lines = [
       "\(number)  index \(proposal.title): "
         + "\(steps(proposal.stepsBefore, proposal.stepsAfter)) \(unit.plural), verified"
+        + (partners.isEmpty ? "" : " together with \(partners)")
     ]
     for gain in proposal.gains {
       lines.append(
@@ -112,6 +114,7 @@ package enum AdviceJSON {
     var bytes: Int?
     var model: String
     var sql: String
+    var together: [String]?
     var gains: [Gain]
   }
 
@@ -178,7 +181,7 @@ package enum AdviceJSON {
       insertStepsBefore: proposal.insertSteps?.before,
       insertStepsAfter: proposal.insertSteps?.after, pages: proposal.size?.pages,
       bytes: proposal.size?.bytes, model: proposal.modelElement.joined(separator: "\n"),
-      sql: proposal.sql,
+      sql: proposal.sql, together: proposal.partners.isEmpty ? nil : proposal.partners,
       gains: proposal.gains.map {
         Gain(
           sql: $0.sql, count: $0.count, vmStepsBefore: isSQLite ? $0.before : nil,

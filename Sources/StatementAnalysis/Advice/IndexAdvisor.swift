@@ -7,6 +7,7 @@ package import SQLiteDriver
 /// becomes a proposal only if the database uses the index on the copy and needs notably less work
 /// for the whole work, including the cost of updating the index. Proposals don't overlap: each is
 /// measured together with the ones before it, and one that the others make redundant is removed.
+/// Each side of an `OR` needs an index, so candidates for its sides are also measured together.
 ///
 /// The original store isn't modified. **Cost:** for each candidate, builds the index on the copy
 /// and reruns the statements that read its table; nothing is recorded.
@@ -18,6 +19,10 @@ package struct IndexAdvisor {
   static let maximumCandidates = 60
   /// The maximum number of proposals.
   static let maximumProposals = 8
+  /// The maximum number of `OR`s for which indexes are tried together.
+  private static let maximumGroups = 8
+  /// The maximum number of candidates for a side of an `OR`.
+  private static let maximumCandidatesOfSide = 6
 
   let store: any IndexTrialStore
   private var present: [FileIndex] { store.present }
@@ -58,10 +63,17 @@ package struct IndexAdvisor {
     let unmeasured = trial.unmeasured
     let candidates = candidates(for: trial)
     let usedBefore = trial.usedIndexes
-    let kept = try trial.choose(from: candidates, checkingCancellation: checkCancellation)
+    let groups = groups(for: trial)
+    let kept = try trial.choose(
+      from: candidates, groups: groups, checkingCancellation: checkCancellation)
     var proposals: [IndexProposal] = []
     for (position, candidate) in kept.enumerated() {
       proposals.append(proposal(candidate, position: position, in: trial, after: proposals))
+    }
+    for position in proposals.indices {
+      let partners = trial.partners(of: proposals[position].candidate)
+      proposals[position].partners = proposals.filter { partners.contains($0.candidate) }
+        .map(\.name)
     }
     let redundant = redundant(with: proposals)
     // What makes an index redundant must stay, even if SQLite has used the redundant one so far.
@@ -83,7 +95,8 @@ package struct IndexAdvisor {
       },
       redundant: redundant, unused: unused(reading, used: useful, unknown: unknown),
       statements: reading.count,
-      unmeasured: unmeasured, testedIndexes: candidates.count, unit: store.unit)
+      unmeasured: unmeasured, testedIndexes: Set(candidates + groups.joined()).count,
+      unit: store.unit)
   }
 
   /// Returns the number of rows that the work writes to each table.
@@ -98,18 +111,43 @@ package struct IndexAdvisor {
     var candidates: [IndexCandidate] = []
     for statement in trial.costliest {
       for needs in TableNeeds.all(of: statement.sql) {
-        let compared = needs.equal + needs.ranges
-        let sparse = store.sparseColumns(of: needs.table, among: compared)
-        for candidate in IndexCandidate.all(for: needs, sparse: sparse)
-        where !candidates.contains(candidate) && !present.contains(where: candidate.isServed)
-          && store.canDescribe(candidate)
-        {
-          candidates.append(candidate)
-        }
+        let others = self.candidates(for: needs).filter { !candidates.contains($0) }
+        candidates += others
       }
       if candidates.count >= IndexAdvisor.maximumCandidates { break }
     }
     return Array(candidates.prefix(IndexAdvisor.maximumCandidates))
+  }
+
+  /// Returns the candidates for the sides of each `OR` with at least two sides that need an index.
+  private func groups(for trial: IndexTrial) -> [[IndexCandidate]] {
+    var groups: [[IndexCandidate]] = []
+    for statement in trial.costliest {
+      for needs in TableNeeds.sides(ofAlternativesIn: statement.sql) {
+        guard groups.count < IndexAdvisor.maximumGroups else { return groups }
+        var sides: [[IndexCandidate]] = []
+        for side in needs where sides.count <= IndexAdvisor.maximumProposals {
+          let open = Array(candidates(for: side).prefix(IndexAdvisor.maximumCandidatesOfSide))
+          if !open.isEmpty, !sides.contains(open) { sides.append(open) }
+        }
+        guard (2...IndexAdvisor.maximumProposals).contains(sides.count) else { continue }
+        var group: [IndexCandidate] = []
+        for candidate in sides.joined() where !group.contains(candidate) {
+          group.append(candidate)
+        }
+        groups.append(group)
+      }
+    }
+    return groups
+  }
+
+  /// Returns the indexes that could help to read a table, without those that the store has or that
+  /// a model can't describe.
+  private func candidates(for needs: TableNeeds) -> [IndexCandidate] {
+    let sparse = store.sparseColumns(of: needs.table, among: needs.equal + needs.ranges)
+    return IndexCandidate.all(for: needs, sparse: sparse).filter { candidate in
+      !present.contains(where: candidate.isServed) && store.canDescribe(candidate)
+    }
   }
 
   private func proposal(

@@ -167,6 +167,9 @@ package struct IndexProposal: Sendable {
   package var insertSteps: (before: Int, after: Int)?
   /// The index's size, or `nil` if SQLite was built without `dbstat`.
   package var size: (pages: Int, bytes: Int)?
+  /// The names of the proposals for the other sides of an `OR`, without which this one doesn't
+  /// help.
+  package var partners: [String] = []
 
   /// The VM steps of all executions of the statements that use the index, without it.
   package var stepsBefore: Int { gains.reduce(0) { $0 + $1.before * $1.count } }

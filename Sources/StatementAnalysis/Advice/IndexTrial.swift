@@ -17,6 +17,8 @@ struct IndexTrial {
   private let tables: [Set<String>]
   private let before: [IndexMeasure]
   private var now: [IndexMeasure]
+  /// The chosen candidates that help together: those of the sides of an `OR`.
+  private var groups: [[IndexCandidate]] = []
 
   init(store: any IndexTrialStore, statements: [AdvisedStatement], writes: [String: Int]) {
     self.store = store
@@ -44,10 +46,14 @@ struct IndexTrial {
 
   /// Returns the candidates that help, and leaves their indexes on the scratch store.
   ///
-  /// - Parameter checkCancellation: A closure that's called before each candidate is tested. An
-  ///   error that it throws ends the search.
+  /// - Parameters:
+  ///   - candidates: The candidates that are tested one by one.
+  ///   - groups: The candidates for the sides of each `OR`, which are tested together.
+  ///   - checkCancellation: A closure that's called before each test. An error that it throws ends
+  ///     the search.
   mutating func choose(
-    from candidates: [IndexCandidate], checkingCancellation checkCancellation: () throws -> Void
+    from candidates: [IndexCandidate], groups: [[IndexCandidate]],
+    checkingCancellation checkCancellation: () throws -> Void
   ) rethrows -> [IndexCandidate] {
     var open = candidates
     var kept: [IndexCandidate] = []
@@ -56,10 +62,11 @@ struct IndexTrial {
       var results: [(candidate: IndexCandidate, gain: Int, measures: [IndexMeasure])] = []
       for candidate in open where !kept.contains(where: { $0.covers(candidate) }) {
         try checkCancellation()
-        guard let (gain, measures) = attempt(candidate, named: name) else { continue }
+        guard let (gain, measures) = attempt([candidate], from: kept.count) else { continue }
         results.append((candidate, gain, measures))
       }
-      // An index that didn't help by itself won't help together with others.
+      // An index that didn't help by itself won't help together with others, except for those of
+      // the sides of an OR, which are tested below.
       open = results.map(\.candidate)
       guard let most = results.map(\.gain).max(),
         // Among nearly equal candidates, the narrowest is the cheapest to maintain.
@@ -71,7 +78,68 @@ struct IndexTrial {
       now = best.measures
       open.removeAll { $0 == best.candidate }
     }
+    for group in groups {
+      try choose(together: group, after: &kept, checkingCancellation: checkCancellation)
+    }
     return pruned(kept)
+  }
+
+  /// Chooses indexes for the sides of an `OR`, none of which helps without the others.
+  ///
+  /// The database chooses among the candidates of all sides. Then each chosen one is replaced by
+  /// the narrowest of its columns' candidates that helps about as much.
+  private mutating func choose(
+    together candidates: [IndexCandidate], after kept: inout [IndexCandidate],
+    checkingCancellation checkCancellation: () throws -> Void
+  ) rethrows {
+    let position = kept.count
+    let open = candidates.filter { candidate in !kept.contains { $0.covers(candidate) } }
+    try checkCancellation()
+    var chosen = used(of: open, from: position)
+    guard position + chosen.count <= IndexAdvisor.maximumProposals,
+      var best = attempt(chosen, from: position)
+    else { return }
+    let most = best.gain
+    for index in chosen.indices {
+      let columns = Set(chosen[index].parts.map(\.column))
+      let narrower = open.filter { candidate in
+        candidate.width < chosen[index].width && !chosen.contains(candidate)
+          && columns.isSuperset(of: candidate.parts.map(\.column))
+      }
+      for candidate in narrower.sorted(by: { $0.width < $1.width }) {
+        try checkCancellation()
+        var others = chosen
+        others[index] = candidate
+        guard let result = attempt(others, from: position), result.gain * 20 >= most * 19 else {
+          continue
+        }
+        (chosen, best) = (others, result)
+        break
+      }
+    }
+    for (offset, candidate) in chosen.enumerated() {
+      _ = store.make(candidate, named: IndexTrial.name(of: position + offset))
+    }
+    let earlier = kept.filter { one in candidates.contains { one.covers($0) } }
+    groups.append(chosen + earlier)
+    kept += chosen
+    now = best.measures
+  }
+
+  /// Returns the chosen candidates that were measured together with another one, which helps only
+  /// with them.
+  func partners(of candidate: IndexCandidate) -> [IndexCandidate] {
+    groups.filter { $0.contains(candidate) }.flatMap { group in group.filter { $0 != candidate } }
+  }
+
+  /// Returns the candidates of one table that the database uses if it has all of their indexes.
+  private func used(of candidates: [IndexCandidate], from position: Int) -> [IndexCandidate] {
+    guard let table = candidates.first?.table else { return [] }
+    let names = candidates.indices.map { IndexTrial.name(of: position + $0) }
+    defer { for name in names { store.drop(name) } }
+    for (candidate, name) in zip(candidates, names) { _ = store.make(candidate, named: name) }
+    let used = Set(measure(table: table).flatMap(\.indexes))
+    return zip(candidates, names).filter { used.contains($1) }.map(\.0)
   }
 
   /// Returns the gains of the statements that use an index, with all chosen indexes in place.
@@ -86,24 +154,29 @@ struct IndexTrial {
       .sorted { ($0.before - $0.after) * $0.count > ($1.before - $1.after) * $1.count }
   }
 
-  /// Returns the gain of an index for the work as a whole, or `nil` if no statement uses the index
-  /// or if the gain isn't worth the cost of updating it.
+  /// Returns the gain of indexes of one table for the work as a whole, or `nil` if no statement
+  /// uses one of them or if the gain isn't worth the cost of updating them.
+  ///
+  /// - Parameter position: The position of the first index, which determines their names.
   private func attempt(
-    _ candidate: IndexCandidate, named name: String
+    _ candidates: [IndexCandidate], from position: Int
   ) -> (gain: Int, measures: [IndexMeasure])? {
-    let written = writes[candidate.table.uppercased()] ?? 0
-    let insert = written > 0 ? store.insertCost(into: candidate.table) : nil
-    guard store.make(candidate, named: name) else { return nil }
-    defer { store.drop(name) }
-    let measures = measure(table: candidate.table)
-    let users = statements.indices.filter { measures[$0].indexes.contains(name) }
+    guard let table = candidates.first?.table else { return nil }
+    let names = candidates.indices.map { IndexTrial.name(of: position + $0) }
+    let written = writes[table.uppercased()] ?? 0
+    let insert = written > 0 ? store.insertCost(into: table) : nil
+    defer { for name in names { store.drop(name) } }
+    guard zip(candidates, names).allSatisfy({ store.make($0, named: $1) }) else { return nil }
+    let measures = measure(table: table)
+    let users = statements.indices.filter { !measures[$0].indexes.isDisjoint(with: names) }
+    let used = Set(users.flatMap { measures[$0].indexes })
     let old = users.reduce(0) { $0 + cost($1, now) }
     let new = users.reduce(0) { $0 + cost($1, measures) }
-    guard !users.isEmpty, (old - new) * IndexAdvisor.minimumGainDenominator >= old else {
-      return nil
-    }
+    guard used.isSuperset(of: names),
+      (old - new) * IndexAdvisor.minimumGainDenominator >= old
+    else { return nil }
     var gain = statements.indices.reduce(0) { $0 + cost($1, now) - cost($1, measures) }
-    if let insert, let more = store.insertCost(into: candidate.table) {
+    if let insert, let more = store.insertCost(into: table) {
       gain -= (more - insert) * written
     }
     return gain >= store.unit.minimumGain ? (gain, measures) : nil

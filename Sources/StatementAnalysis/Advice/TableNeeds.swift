@@ -26,11 +26,31 @@ package struct TableNeeds: Equatable {
   /// Integer arrays and housekeeping tables are omitted.
   package static func all(of sql: String) -> [TableNeeds] {
     let outline = SQLOutline(sql)
+    return all(of: outline.words, in: outline)
+  }
+
+  /// Returns the needs of the sides of each `OR` of a statement, one list for each `OR` and table.
+  ///
+  /// Sides that don't compare a column of the table are omitted, and so are lists of fewer than two
+  /// sides.
+  static func sides(ofAlternativesIn sql: String) -> [[TableNeeds]] {
+    let outline = SQLOutline(sql)
+    return outline.alternatives.flatMap { sides -> [[TableNeeds]] in
+      let needs = sides.map { all(of: Array($0), in: outline) }
+      return (needs.first ?? []).indices.map { table in
+        needs.map { $0[table] }.filter { !$0.equal.isEmpty || !$0.ranges.isEmpty }
+      }
+    }
+    .filter { $0.count > 1 }
+  }
+
+  /// Returns the needs of words of a statement, one element for each table of the statement.
+  private static func all(of words: [String], in outline: SQLOutline) -> [TableNeeds] {
     let tables = outline.tables.filter { !isInternal($0.table) }
     let isAlone = tables.count == 1
     return tables.map { table in
       var needs = TableNeeds(table: table.table)
-      needs.read(outline.words) { word in
+      needs.read(words) { word in
         if word.hasPrefix("\(table.alias).") {
           return String(word.dropFirst(table.alias.count + 1))
         }

@@ -12,14 +12,10 @@ enum ConditionOutlook: Equatable {
   /// Nothing of the condition can be searched.
   case unsearchable
 
-  /// The maximum number of words that are examined, which bounds time and depth; a longer condition
-  /// is a list of values.
-  private static let limit = 1_000
-
   /// - Parameter outline: A statement; without a condition, an index could help.
   init(_ outline: SQLOutline) {
     let condition = outline.condition ?? []
-    guard condition.count <= ConditionOutlook.limit else {
+    guard condition.count <= SQLOutline.maximumConditionWords else {
       self = .indexable
       return
     }
@@ -36,12 +32,12 @@ enum ConditionOutlook: Equatable {
 
   private static func isIndexable(_ words: ArraySlice<String>) -> Bool {
     var words = words
-    while words.first == "(", end(of: words) == words.indices.last {
+    while words.first == "(", SQLOutline.end(of: words) == words.indices.last {
       words = words.dropFirst().dropLast()
     }
-    let alternatives = parts(of: words, at: "OR")
+    let alternatives = SQLOutline.parts(of: words, at: "OR")
     guard alternatives.count == 1 else { return alternatives.allSatisfy(isIndexable) }
-    let conditions = parts(of: words, at: "AND")
+    let conditions = SQLOutline.parts(of: words, at: "AND")
     return conditions.count == 1 ? isComparison(words) : conditions.contains(where: isIndexable)
   }
 
@@ -54,7 +50,7 @@ enum ConditionOutlook: Equatable {
     var rest = words
     var previous = ""
     while let word = rest.first {
-      if isCall(rest), let end = end(of: rest.dropFirst()) {
+      if isCall(rest), let end = SQLOutline.end(of: rest.dropFirst()) {
         rest = rest[(end + 1)...]
       } else if word.uppercased() == "CASE" {
         rest = rest.drop { $0.uppercased() != "END" }.dropFirst()
@@ -75,30 +71,6 @@ enum ConditionOutlook: Equatable {
     "=", "==", "<", ">", "<=", ">=", "IN", "BETWEEN", "IS", "LIKE", "GLOB",
   ]
 
-  /// Returns the parts between the occurrences of a word outside of parentheses, without the `AND`
-  /// of a `BETWEEN`.
-  private static func parts(
-    of words: ArraySlice<String>, at separator: String
-  ) -> [ArraySlice<String>] {
-    var parts: [ArraySlice<String>] = []
-    var start = words.startIndex
-    var depth = 0
-    var isBetween = false
-    for index in words.indices {
-      switch words[index].uppercased() {
-      case "(": depth += 1
-      case ")": depth -= 1
-      case "BETWEEN" where depth == 0: isBetween = true
-      case "AND" where depth == 0 && isBetween: isBetween = false
-      case separator where depth == 0:
-        parts.append(words[start..<index])
-        start = index + 1
-      default: break
-      }
-    }
-    return parts + [words[start...]]
-  }
-
   /// Returns whether words begin with a function and its arguments.
   private static func isCall(_ words: ArraySlice<String>) -> Bool {
     guard let name = words.first, words.dropFirst().first == "(" else { return false }
@@ -110,17 +82,6 @@ enum ConditionOutlook: Equatable {
     "AND", "OR", "NOT", "IN", "IS", "NULL", "BETWEEN", "LIKE", "GLOB", "EXISTS", "SELECT", "FROM",
     "WHERE", "VALUES", "ON", "ESCAPE", "COLLATE", "CASE", "WHEN", "THEN", "ELSE", "END", "AS",
   ]
-
-  /// Returns the position of the parenthesis that closes the first one.
-  private static func end(of words: ArraySlice<String>) -> Int? {
-    var depth = 0
-    for index in words.indices {
-      if words[index] == "(" { depth += 1 }
-      if words[index] == ")" { depth -= 1 }
-      if depth == 0 { return index }
-    }
-    return nil
-  }
 
   private static func isColumn(_ word: String) -> Bool {
     let name = word.split(separator: ".").last ?? ""

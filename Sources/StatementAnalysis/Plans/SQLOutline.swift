@@ -213,3 +213,54 @@ extension SQLOutline {
     return !keywords.contains(word.uppercased())
   }
 }
+
+extension SQLOutline {
+  /// The maximum number of words of a condition that are examined, which bounds time and depth; a
+  /// longer condition is a list of values.
+  static let maximumConditionWords = 1_000
+
+  /// The sides of each `OR`, also of one in parentheses.
+  var alternatives: [[ArraySlice<String>]] {
+    guard words.count <= SQLOutline.maximumConditionWords else { return [] }
+    let enclosed = words.indices.filter { words[$0] == "(" }.compactMap { start in
+      SQLOutline.end(of: words[start...]).map { words[(start + 1)..<$0] }
+    }
+    return ([condition ?? []] + enclosed).map { SQLOutline.parts(of: $0, at: "OR") }
+      .filter { $0.count > 1 }
+  }
+
+  /// Returns the parts between the occurrences of a word outside of parentheses, without the `AND`
+  /// of a `BETWEEN`.
+  static func parts(
+    of words: ArraySlice<String>, at separator: String
+  ) -> [ArraySlice<String>] {
+    var parts: [ArraySlice<String>] = []
+    var start = words.startIndex
+    var depth = 0
+    var isBetween = false
+    for index in words.indices {
+      switch words[index].uppercased() {
+      case "(": depth += 1
+      case ")": depth -= 1
+      case "BETWEEN" where depth == 0: isBetween = true
+      case "AND" where depth == 0 && isBetween: isBetween = false
+      case separator where depth == 0:
+        parts.append(words[start..<index])
+        start = index + 1
+      default: break
+      }
+    }
+    return parts + [words[start...]]
+  }
+
+  /// Returns the position of the parenthesis that closes the first one.
+  static func end(of words: ArraySlice<String>) -> Int? {
+    var depth = 0
+    for index in words.indices {
+      if words[index] == "(" { depth += 1 }
+      if words[index] == ")" { depth -= 1 }
+      if depth == 0 { return index }
+    }
+    return nil
+  }
+}

@@ -33,6 +33,44 @@ struct IndexAdvisorTests {
     #expect(advice.statements == lines.count)
   }
 
+  /// SQLite searches the indexes of all sides of an `OR`, or none of them.
+  @Test(
+    "Indexes for the sides of an OR are tested together",
+    arguments: [
+      ("latitude == 3 OR longitude == 4", ["latitude", "longitude"]),
+      (
+        "latitude == 3 OR (longitude == 4 AND remoteIdentifier == 'x')",
+        ["latitude", "longitude"]
+      ),
+      (
+        "latitude == 3 OR longitude > 2999 OR remoteIdentifier == 'x'",
+        ["latitude", "longitude", "remoteIdentifier"]
+      ),
+      // `date` has an index.
+      ("latitude == 3 OR date == CAST(0, 'NSDate')", ["latitude"]),
+      ("latitude == 3 OR latitude == 4", ["latitude"]),
+      // The other side can't be searched.
+      ("latitude == 3 OR remoteIdentifier CONTAINS 'x'", []),
+      ("latitude == 3 OR longitude != 4", []),
+    ])
+  func sidesOfAlternativesAreTestedTogether(condition: String, columns: [String]) throws {
+    let store = try AdvisedStore()
+    try store.execute("UPDATE ZMOOD SET ZLATITUDE = Z_PK, ZLONGITUDE = Z_PK")
+    let advice = try store.advice(["fetch Mood where \"\(condition)\""])
+    #expect(advice.proposals.map(\.title).sorted() == columns.map { "Mood (\($0))" })
+    let names = Set(advice.proposals.map(\.name))
+    let lines = AdviceText.lines(advice)
+    for proposal in advice.proposals {
+      #expect(Set(proposal.partners) == names.subtracting([proposal.name]))
+      #expect(proposal.stepsAfter * 5 < proposal.stepsBefore)
+      let partners = proposal.partners.joined(separator: ", ")
+      let end = partners.isEmpty ? "verified" : "verified together with \(partners)"
+      #expect(lines.contains { $0.contains("index \(proposal.title): ") && $0.hasSuffix(end) })
+    }
+    let json = String(decoding: try AdviceJSON.data(advice), as: UTF8.self)
+    #expect(json.contains("\"together\"") == (columns.count > 1))
+  }
+
   @Test func proposalStatesGainAndCost() throws {
     let advice = try AdvisedStore().advice([Self.point])
     let proposal = try #require(advice.proposals.first)

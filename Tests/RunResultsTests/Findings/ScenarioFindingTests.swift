@@ -48,6 +48,18 @@ struct ScenarioFindingTests {
     }
   }
 
+  @Test("An OR that needs two indexes is one finding, whose fix has both")
+  func indexesOfAnORAreOneFinding() throws {
+    let step = "{fetch: Mood, where: \"remoteIdentifier == 'x' OR latitude == 3\", as: m}"
+    let data = text("steps: [\(step)]").replacing("text 9}", with: "text 9, latitude: random}")
+    let findings = try #require(try run(data).variants.first).findings
+    #expect(findings.map(\.name) == ["missing-index(Mood)"])
+    let finding = try #require(findings.first)
+    #expect(finding.what.hasPrefix("VM steps without indexes of Mood ("))
+    #expect(finding.fix.text.components(separatedBy: "<fetchIndex name=").count == 3)
+    #expect(finding.fix.advice.components(separatedBy: "CREATE INDEX ").count == 3)
+  }
+
   /// Another variant sorts in the request and walks the result in its order.
   @Test func sortInAnotherVariantCountsAsVerified() throws {
     let result = try run(

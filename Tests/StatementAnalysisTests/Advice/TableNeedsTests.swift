@@ -25,6 +25,28 @@ struct TableNeedsTests {
     #expect(needs?.order.map { $0.column + ($0.isDescending ? "-" : "") } == order)
   }
 
+  @Test(
+    "The sides of an OR have needs of their own, also in a subquery",
+    arguments: [
+      ("( t0.ZX = ? OR  t0.ZY > ?)", [["ZX", "ZY"]]),
+      ("t0.ZX = ? OR t0.ZY = ? OR t0.Z_PK = ?", [["ZX", "ZY"]]),
+      ("(( t0.ZX = ? AND  t0.ZY = ?) OR  t0.ZW = ?)", [["ZX+ZY", "ZW"]]),
+      (
+        "(( t0.ZX = ? OR  t0.ZY = ?) AND ( t0.ZV = ? OR  t0.ZW = ?))",
+        [["ZX", "ZY"], ["ZV", "ZW"]]
+      ),
+      (
+        "(SELECT COUNT(t1.Z_PK) FROM ZB t1 WHERE ( t1.ZX = ? OR  t1.ZY = ?)) > ?", [["ZX", "ZY"]]
+      ),
+      ("( t0.ZX = ? AND  t0.ZY = ?)", []), ("( t0.ZX = ? OR  t0.ZY <> ?)", []),
+    ] as [(String, [[String]])])
+  func sidesOfAlternativesHaveNeeds(condition: String, columns: [[String]]) {
+    let sides = TableNeeds.sides(
+      ofAlternativesIn: "SELECT 0, t0.Z_PK FROM ZA t0 WHERE \(condition) ORDER BY t0.ZX")
+    #expect(
+      sides.map { $0.map { ($0.equal + $0.ranges).joined(separator: "+") } } == columns)
+  }
+
   /// The entries of an index are in the order of the primary key, in the direction of the scan.
   @Test(arguments: [
     ("t0.ZD, t0.ZE", ["ZD", "ZE"]), ("t0.ZD DESC, t0.ZE DESC", ["ZD", "ZE"]),

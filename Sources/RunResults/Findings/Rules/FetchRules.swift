@@ -261,23 +261,36 @@ enum MissingIndexRule {
   ) -> [Finding] {
     guard shapes.contains(where: suggestsIndex), let advisor = try? makeAdvisor() else { return [] }
     let advice = advisor.advice(on: AdvisedStatement.all(in: shapes))
-    return advice.proposals.compactMap { finding($0, of: advice.unit, in: shapes) }
+    var named: Set<String> = []
+    return advice.proposals.compactMap { proposal in
+      guard !named.contains(proposal.name) else { return nil }
+      let partners = advice.proposals.filter { proposal.partners.contains($0.name) }
+      named.formUnion(proposal.partners)
+      return finding(proposal, with: partners, of: advice.unit, in: shapes)
+    }
   }
 
+  /// Returns the finding for an index, or `nil` if it doesn't save enough.
+  ///
+  /// - Parameter partners: The indexes for the other sides of an `OR`, which belong to the fix.
   private static func finding(
-    _ proposal: IndexProposal, of unit: AdviceUnit, in shapes: [StatementShape]
+    _ proposal: IndexProposal, with partners: [IndexProposal], of unit: AdviceUnit,
+    in shapes: [StatementShape]
   ) -> Finding? {
     let (before, after) = (proposal.stepsBefore, proposal.stepsAfter)
     guard before - after >= unit.findingGain, after * minimumFactor <= before,
       let gain = proposal.gains.first, let entity = proposal.entity,
       let shape = shapes.first(where: { $0.sql == gain.sql })
     else { return nil }
+    let all = [proposal] + partners
+    let elements = all.flatMap(\.modelElement).map { $0.trimmingCharacters(in: .whitespaces) }
+    let missing = partners.isEmpty ? "an index" : "indexes"
     return Finding(
       rule: rule.name, subject: entity, count: before, callSite: shape.firstCallSite,
-      what: "\(unit.plural) without an index of \(proposal.title)", sql: gain.sql,
+      what: "\(unit.plural) without \(missing) of "
+        + all.map(\.title).joined(separator: " and "), sql: gain.sql,
       fix: SuggestedFix(
-        swift: [proposal.modelElement.map { $0.trimmingCharacters(in: .whitespaces) }.joined()],
-        advice: proposal.sql),
+        swift: [elements.joined()], advice: all.map(\.sql).joined(separator: "; ")),
       verification: VerifiedFix(
         measure: unit.plural, before: before, after: after, variant: "on a copy"))
   }
