@@ -148,7 +148,7 @@ extension LogReport {
       if lines.first?.hasPrefix("no plan: ") == true {
         statements[index].plan = lines
       } else {
-        let explained = shape.explained(by: lines)
+        let explained = shape.explained(by: lines, present: reader.present)
         (statements[index].plan, statements[index].assessment) = (
           explained.plan, explained.assessment
         )

@@ -61,22 +61,24 @@ struct Predicate: Executable {
     if sql { parts.formUnion([.sql, .binds]) }
     if tree { parts.insert(.tree) }
     console.write(PredicateText.lines(explanation, parts.isEmpty ? .all : parts))
-    console.write(PredicateText.lines(plan: plan, of: explanation))
+    console.write(plan)
     return .success
   }
 
-  /// Returns the lines of the SELECT's plan; none without a SELECT or without `--plan`.
+  /// Returns the SELECT's plan and its assessment; nothing without a SELECT or without `--plan`.
   private func planLines(of explanation: PredicateExplanation) throws -> [String] {
     guard let plan, let statement = explanation.statement else { return [] }
     let reader = try PlanReader(storeURL: URL(fileURLWithPath: plan))
+    let lines: [String]
     do {
-      return try reader.plan(of: statement.sql).lines
+      lines = try reader.plan(of: statement.sql).lines
     } catch {
       guard error.code.primary == .error else { throw InvalidInputError(error, path: plan) }
       throw InvalidInputError(
         kind: .unusable, message: "\(plan) isn't a store of this model: \(error.message)",
         nextStep: "specify a store and its own model, or check the store with `cdprof doctor`")
     }
+    return PredicateText.lines(plan: lines, of: explanation, present: reader.present)
   }
 
   private func explanation(_ console: Console) throws -> PredicateExplanation {

@@ -112,7 +112,8 @@ extension ShellEngine {
       throw CommandFailure(
         lines.first ?? "no plan", nextStep: "SQLite can't explain this statement")
     }
-    let assessment = PlanAssessment(sql: sql, lines: lines, count: group.count)
+    let assessment = PlanAssessment(
+      sql: sql, lines: lines, count: group.count, present: reader.present)
     let facts =
       PlanText.work(group.work, runs: group.count)
       + [reader.estimate(of: sql, binds: binds)?.description].compactMap { $0 }

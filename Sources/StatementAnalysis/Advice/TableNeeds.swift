@@ -95,6 +95,7 @@ package struct TableNeeds: Equatable {
     guard !["Z_PK", "Z_ENT"].contains(name.uppercased()) else { return }
     let next = position + 1 < words.count ? words[position + 1].uppercased() : ""
     let previous = position > 0 ? words[position - 1] : ""
+    guard !SQLOutline.calculations.contains(previous) else { return }
     switch next {
     case "=", "==", "IN": add(name, to: \.equal)
     case "<", ">", "<=", ">=", "BETWEEN": add(name, to: \.ranges)

@@ -70,11 +70,12 @@ package struct PlanAssessment: Sendable, Equatable {
   ///   - sql: The statement, whose WHERE clause determines whether a scan filters rows.
   ///   - lines: The plan, with or without the tree that `EXPLAIN QUERY PLAN` draws.
   ///   - count: The number of times that the statement ran.
-  package init(sql: String = "", lines: [String], count: Int) {
+  ///   - present: The indexes of the store; empty if they're unknown.
+  package init(sql: String = "", lines: [String], count: Int, present: [FileIndex] = []) {
     let drawn = lines.map { line in
       QueryPlan(lines: [line]).roots.isEmpty && !line.contains("--") ? "|--\(line)" : line
     }
-    self.init(sql: sql, plan: QueryPlan(lines: drawn), count: count)
+    self.init(sql: sql, plan: QueryPlan(lines: drawn), count: count, present: present)
   }
 
   /// Assesses a plan.
@@ -83,14 +84,15 @@ package struct PlanAssessment: Sendable, Equatable {
   ///   - sql: The statement, whose WHERE clause determines whether a scan filters rows.
   ///   - plan: The statement's plan.
   ///   - count: The number of times that the statement ran.
-  package init(sql: String = "", plan: QueryPlan, count: Int) {
+  ///   - present: The indexes of the store; empty if they're unknown.
+  package init(sql: String = "", plan: QueryPlan, count: Int, present: [FileIndex] = []) {
     self.count = count
     change = Change(sql)
     notes = PlanNote.all(in: plan, of: sql)
     sorts = plan.nodes.contains { $0.tempBTreePurpose?.hasSuffix("ORDER BY") == true }
     let outline = SQLOutline(sql)
     isLimited = outline.isLimited
-    outlook = ConditionOutlook(outline)
+    outlook = ConditionOutlook(outline, plan: plan, present: present)
     let order = outline.words.drop { $0.uppercased() != "ORDER" }.map { $0.uppercased() }
     let pairs = zip(order, order.dropFirst())
     // SQLite reads the rows in the order of an index only of the table that it reads first.
@@ -211,6 +213,8 @@ package struct PlanAssessment: Sendable, Equatable {
   private var advice: String {
     switch outlook {
     case .indexable: "An index on the compared columns would help."
+    case .indexed(let name): "SQLite doesn't search \(name) for the compared columns."
+    case .constant: "The condition compares no column, so no index can help."
     case .onlyFunctions:
       "The condition calls a function, so no\(rating == .entityIndex ? " other" : "") index can find "
         + "the rows."

@@ -11,6 +11,11 @@ package final class PlanReader {
   private let connection: Connection
   /// The statistics of `ANALYZE` that the store contained when it was opened.
   package let statistics: TableStatistics
+  /// The indexes of the store; empty if they can't be read.
+  ///
+  /// **Cost:** one SELECT the first time.
+  package private(set) lazy var present: [FileIndex] =
+    (try? FileIndex.all(on: connection)) ?? []
 
   /// Creates a reader for a store.
   ///
@@ -65,7 +70,7 @@ package final class PlanReader {
     shapes.map { shape in
       do throws(SQLiteError) {
         let plan = try plan(of: shape.sql, binds: shape.binds)
-        var explained = shape.explained(by: plan.lines)
+        var explained = shape.explained(by: plan.lines, present: present)
         explained.estimate = PlanEstimate(plan, sql: shape.sql, statistics: statistics)
         return explained
       } catch {

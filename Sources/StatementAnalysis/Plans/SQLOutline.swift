@@ -157,14 +157,19 @@ package struct SQLOutline: Sendable {
         // The dot of a quoted name, and the first character of a placeholder.
         case ".": if isAdjacent { add(text) }
         case "?", ":", "@", "$": add(text)
-        default: if text.allSatisfy("=<>!".contains) { words.append(text) }
+        default:
+          if text.allSatisfy("=<>!".contains) || calculations.contains(text) { words.append(text) }
         }
       }
     }
     return words
   }
 
-  private static func condition(in words: [String]) -> ArraySlice<String>? {
+  /// The operators that calculate a value, which no index contains.
+  static let calculations: Set<String> = ["+", "-", "*", "/", "%", "|", "||", "&", "~"]
+
+  /// Returns the condition in words of a statement; see `condition`.
+  static func condition(in words: [String]) -> ArraySlice<String>? {
     guard let start = words.firstIndex(where: { $0.uppercased() == "WHERE" }) else { return nil }
     return words[(start + 1)...].prefix {
       !["GROUP", "ORDER", "LIMIT", ";"].contains($0.uppercased())
@@ -173,7 +178,8 @@ package struct SQLOutline: Sendable {
 }
 
 extension SQLOutline {
-  private static func tables(in words: [String]) -> [(table: String, alias: String)] {
+  /// Returns the tables in words of a statement; see `tables`.
+  static func tables(in words: [String]) -> [(table: String, alias: String)] {
     var tables: [(table: String, alias: String)] = []
     for (position, word) in words.enumerated() {
       guard position > 0, introduces(words[position - 1], in: words, at: position - 1), isName(word)

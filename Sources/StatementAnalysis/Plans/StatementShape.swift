@@ -60,11 +60,13 @@ package struct StatementShape: Sendable, Equatable {
 
   /// Returns the statement with a plan and its assessment.
   ///
-  /// - Parameter lines: The `QueryPlan.lines` of this statement.
-  package func explained(by lines: [String]) -> StatementShape {
+  /// - Parameters:
+  ///   - lines: The `QueryPlan.lines` of this statement.
+  ///   - present: The indexes of the store; empty if they're unknown.
+  package func explained(by lines: [String], present: [FileIndex] = []) -> StatementShape {
     var shape = self
     shape.plan = lines
-    let assessment = PlanAssessment(sql: sql, lines: lines, count: count)
+    let assessment = PlanAssessment(sql: sql, lines: lines, count: count, present: present)
     shape.assessment = assessment.text
     shape.notes = assessment.notes
     return shape

@@ -1,6 +1,6 @@
 package import OpenCoreData
 import SQLiteDriver
-import StatementAnalysis
+package import StatementAnalysis
 import WorkbenchText
 
 /// An explanation of a predicate: its canonical format, its tree, and its SQL for an entity.
@@ -129,9 +129,16 @@ package enum PredicateText {
   }
 
   /// Returns the lines for the plan of the SELECT and its assessment.
-  package static func lines(plan: [String], of explanation: PredicateExplanation) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - plan: The lines of the plan.
+  ///   - explanation: The explanation with the SELECT.
+  ///   - present: The indexes of the store; empty if they're unknown.
+  package static func lines(
+    plan: [String], of explanation: PredicateExplanation, present: [FileIndex] = []
+  ) -> [String] {
     guard let statement = explanation.statement, !plan.isEmpty else { return [] }
-    let assessment = PlanAssessment(sql: statement.sql, lines: plan, count: 1)
+    let assessment = PlanAssessment(sql: statement.sql, lines: plan, count: 1, present: present)
     return titled("plan", plan) + titled("", [assessment.text])
   }
 

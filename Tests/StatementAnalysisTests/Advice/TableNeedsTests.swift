@@ -16,6 +16,7 @@ struct TableNeedsTests {
     ("SELECT 0 FROM ZA t0 WHERE NSCoreDataStringSearch( t0.ZN, ?, 417, 1)", [], [], []),
     ("SELECT 0 FROM ZA t0 WHERE  t0.Z_PK = ? AND t0.Z_ENT = ?", [], [], []),
     ("SELECT COUNT(*) FROM ZA WHERE ZX = ?", ["ZX"], [], []),
+    ("SELECT 0 FROM ZA t0 WHERE + t0.ZX > ? AND ? - t0.ZY = ?", [], [], []),
   ])
   func readsEqualityRangesAndOrder(sql: String, equal: [String], ranges: [String], order: [String])
   {

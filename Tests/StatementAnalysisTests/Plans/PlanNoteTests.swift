@@ -79,6 +79,11 @@ struct PlanNoteTests {
     ("(NOT ( t0.ZAGE > ?) AND  t0.Z_ENT = ?)", false), ("( t0.ZNAME <> ? AND  t0.ZAGE > ?)", true),
     ("( t0.ZAGE) > ?", true), (" t0.ZAGE IS NOT NULL", true), ("? = t0.ZAGE", true),
     ("(SELECT COUNT(*) FROM ZLAND t1 WHERE t1.ZKING = t0.Z_PK) > ?", true),
+    ("(SELECT COUNT(*) FROM ZLAND t1 WHERE t1.ZKING <> t0.ZAGE) > ?", false),
+    ("NOT EXISTS (SELECT 0 FROM ZLAND t1 WHERE t1.ZKING = t0.Z_PK)", true),
+    (" t0.ZAGE IN (SELECT t1.ZAGE FROM ZLAND t1)", true),
+    ("+ t0.ZAGE > ?", false), ("? = + t0.ZAGE", false), ("? + t0.ZAGE > ?", false),
+    (" t0.Z_PK IS NULL", false), ("( t0.Z_PK = ? OR  t0.ZAGE > ?)", true),
   ])
   func unsearchableComparisonsAreNotIndexable(condition: String, isIndexable: Bool) {
     let sql = "SELECT 0, t0.Z_PK FROM ZCITY t0 WHERE \(condition)"
@@ -91,6 +96,62 @@ struct PlanNoteTests {
     #expect(entity.rating == .entityIndex)
     #expect(
       entity.text.hasSuffix("The condition calls a function, so no other index can find the rows."))
+  }
+
+  @Test(
+    "An index isn't advised if the store has it, or if no column is compared",
+    arguments: [
+      (" t0.ZCONTINENT IS NULL", "SQLite doesn't search byContinent for the compared columns."),
+      (" t0.ZCONTINENT IS NOT NULL", "An index on the compared columns would help."),
+      (" t0.ZKING IS NOT NULL", "SQLite doesn't search byKing for the compared columns."),
+      (" t0.ZKING = ?", "An index on the compared columns would help."),
+      ("( t0.ZCONTINENT = ? AND  t0.ZAGE = ?)", "An index on the compared columns would help."),
+      ("( t0.ZCONTINENT = ? OR  t0.ZAGE = ?)", "An index on the compared columns would help."),
+      ("( t0.ZCONTINENT = ? OR  t0.ZAGE <> ?)", "Its comparisons can't use an index."),
+      ("0 = 1", "The condition compares no column, so no index can help."),
+    ])
+  func onlyMissingIndexesAreAdvised(condition: String, advice: String) {
+    let present = [("byContinent", "ZCONTINENT", false), ("byKing", "ZKING", true)].map {
+      FileIndex(
+        name: $0, table: "ZREGION", parts: [(column: $1, isDescending: false)], isUnique: false,
+        isPartial: $2)
+    }
+    let text = PlanAssessment(
+      sql: "SELECT 0, t0.Z_PK FROM ZREGION t0 WHERE \(condition)", lines: ["SCAN t0"], count: 1,
+      present: present
+    ).text
+    #expect(text == "Full table scan to find some of the rows. \(advice)")
+  }
+
+  /// The subquery already searches an index, and no index can find the rows of the outer query.
+  @Test func searchedSubqueriesNeedNoIndex() {
+    let text = PlanAssessment(
+      sql: "SELECT t0.Z_PK FROM ZREGION t0 WHERE ((SELECT COUNT(t1.Z_PK) FROM ZMOOD t1 "
+        + "WHERE (t0.Z_PK = t1.ZCOUNTRY) ) > ? AND  t0.Z_ENT = ?)",
+      lines: [
+        "|--SEARCH t0 USING INDEX ZREGION_Z_ENT_INDEX (Z_ENT=?)", "`--CORRELATED SCALAR SUBQUERY 1",
+        "   `--SEARCH t1 USING COVERING INDEX ZMOOD_ZCOUNTRY_INDEX (ZCOUNTRY=?)",
+      ], count: 1
+    ).text
+    #expect(text.contains("Its comparisons can't use another index."), "\(text)")
+  }
+
+  @Test func readerOfPlansKnowsTheIndexesOfTheStore() throws {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    try connection.execute(
+      """
+      CREATE TABLE ZCITY(Z_PK INTEGER PRIMARY KEY, ZNAME VARCHAR, ZNOTE VARCHAR);
+      CREATE INDEX byName ON ZCITY(ZNAME)
+      """)
+    let reader = PlanReader(connection)
+    let texts = ["ZNAME", "ZNOTE"].map { column in
+      let sql = "SELECT t0.ZNOTE FROM ZCITY t0 WHERE  t0.\(column) LIKE ?"
+      return PlanAssessment(
+        sql: sql, lines: reader.lines(of: sql), count: 1, present: reader.present
+      ).text
+    }
+    #expect(texts[0].contains("SQLite doesn't search byName"), "\(texts[0])")
+    #expect(texts[1].contains("An index on the compared columns would help."), "\(texts[1])")
   }
 
   /// A fetch index compares strings by their bytes.

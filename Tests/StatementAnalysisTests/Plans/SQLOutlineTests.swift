@@ -28,7 +28,8 @@ struct SQLOutlineTests {
     ("t0.ZA<=?1 AND t0.\"Z B\"!= 'x, (''y'')'", ["t0.ZA", "<=", "?1", "AND", "t0.Z B", "!=", "'"]),
     ("\"main\".\"ZA\" = :name", ["main.ZA", "=", ":name"]),
     ("\"Z\"\"A\" IN (1,2.5)", ["Z\"A", "IN", "(", "1", ",", "2.5", ")"]),
-    ("a || b * -1;", ["a", "b", "1", ";"]), ("ZÉLAN = x'AB'", ["ZÉLAN", "=", "x", "'"]),
+    ("a || b * -1;", ["a", "||", "b", "*", "-", "1", ";"]),
+    ("ZÉLAN = x'AB'", ["ZÉLAN", "=", "x", "'"]),
     ("t0.ZA = 'never closed", ["t0.ZA", "="]), ("\"never closed", ["never closed"]), ("", []),
   ])
   func findsWords(sql: String, words: [String]) {
