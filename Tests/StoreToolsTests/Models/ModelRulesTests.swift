@@ -30,6 +30,26 @@ struct ModelRulesTests {
         + #"<relationship name="a" maxCount="1" optional="YES" deletionRule="No Action" "#
         + #"destinationEntity="A" inverseName="b"/></entity>"#, ["dangling-destination A.b"]
     ),
+    // The key is in the row of the object that stays.
+    (
+      #"<entity name="A"><relationship name="bs" toMany="YES" optional="YES" "#
+        + #"deletionRule="No Action" destinationEntity="B" inverseName="a"/></entity>"#
+        + #"<entity name="B"><relationship name="a" maxCount="1" optional="YES" "#
+        + #"destinationEntity="A" inverseName="bs"/></entity>"#, ["dangling-destination B.a"]
+    ),
+    // It's in the deleted row, or in join rows.
+    (
+      #"<entity name="A"><relationship name="bs" toMany="YES" optional="YES" "#
+        + #"destinationEntity="B" inverseName="a"/></entity><entity name="B">"#
+        + #"<relationship name="a" maxCount="1" optional="YES" deletionRule="No Action" "#
+        + #"destinationEntity="A" inverseName="bs"/></entity>"#, []
+    ),
+    (
+      #"<entity name="A"><relationship name="bs" toMany="YES" optional="YES" "#
+        + #"deletionRule="No Action" destinationEntity="B" inverseName="as"/></entity>"#
+        + #"<entity name="B"><relationship name="as" toMany="YES" optional="YES" "#
+        + #"deletionRule="No Action" destinationEntity="A" inverseName="bs"/></entity>"#, []
+    ),
     (
       #"<entity name="A"><attribute name="x" attributeType="Integr 16"/>"#
         + #"<attribute name="photo" attributeType="Binary"/></entity>"#,

@@ -29,8 +29,9 @@ struct MissingInverseRule: ModelRule {
 /// Finds relationships whose destination isn't in the model, or whose references can become
 /// dangling.
 ///
-/// If an object's relationship has the delete rule No Action, deleting the object leaves dangling
-/// references in the inverse relationship.
+/// If an object's relationship has the delete rule No Action, deleting the object leaves a dangling
+/// key in the column of an inverse to-one relationship. An inverse to-many relationship has no such
+/// column: its keys are in the deleted row, or in join rows, which are deleted with it.
 struct DanglingDestinationRule: ModelRule {
   static let name = "dangling-destination"
 
@@ -39,7 +40,8 @@ struct DanglingDestinationRule: ModelRule {
     var findings = checked.problems.filter { $0.isWarning && Self.isAbout($0, in: model) }
       .map { ModelFinding(Self.name, $0) }
     for (_, entity) in model.entityTree {
-      for relationship in entity.ownRelationships where !relationship.isTransient {
+      for relationship in entity.ownRelationships
+      where !relationship.isTransient && !relationship.isToMany {
         guard let inverse = relationship.inverseRelationship,
           inverse.deleteRule == .noActionDeleteRule, let target = relationship.destinationEntity
         else { continue }
