@@ -127,6 +127,15 @@ struct StoreDoctorTests {
     }
   }
 
+  /// The names of entities have no article, which would depend on the name.
+  @Test(arguments: [Corruption.missingDestination, .orphanedJoin])
+  func messagesNameObjectsOfAnEntity(corruption: Corruption) throws {
+    let store = try OfficeStore()
+    try store.run(corruption.sql)
+    let finding = try StoreDoctor.examine(store.url).findings.first { $0.rule == corruption.rule }
+    #expect(finding?.message.contains(" refers to an object of ") == true, "\(finding as Any)")
+  }
+
   @Test(arguments: Corruption.allCases)
   func findsEachCorruption(corruption: Corruption) throws {
     let store = try OfficeStore()

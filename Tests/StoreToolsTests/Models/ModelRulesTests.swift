@@ -113,6 +113,8 @@ struct ModelRulesTests {
     let findings = try ModelRules.findings(in: document(contents))
     #expect(findings.map { "\($0.rule) \(subject($0))" } == expected)
     #expect(findings.allSatisfy { $0.error.nextStep != nil })
+    // The names of entities have no article, which would depend on the name.
+    #expect(!findings.contains { $0.error.message.contains(/\ba [AB]\b/) })
     let positioned = ["invalid-model", "ignored-element"]
     if positioned.contains(where: { expected.first?.hasPrefix($0) == true })
       || contents.contains("Missing")

@@ -40,7 +40,8 @@ struct DanglingKeyRule: DoctorRule {
         .danglingKey, entity: entity.name, property: name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) in \(entity.table).\(column) "
-          + "\(PluralForm.of(rows.count, "refers", "refer")) to a \(destination.name) that doesn't exist",
+          + "\(PluralForm.of(rows.count, "refers", "refer")) to an object of \(destination.name) that "
+          + "doesn't exist",
         nextStep: "restore the row from a backup, or set the column to NULL")
     ]
   }
@@ -178,8 +179,8 @@ struct OrphanedJoinRule: DoctorRule {
         count: count,
         examples: pairs.map { "\(source) \($0[0]), \(destination) \($0[1])" },
         "\(NumberText.counted(count, "row")) of the join table \(table) "
-          + "\(PluralForm.of(count, "refers", "refer")) to a \(entity.name) or a \(other.name) that doesn't "
-          + "exist",
+          + "\(PluralForm.of(count, "refers", "refer")) to an object of \(entity.name) or \(other.name) "
+          + "that doesn't exist",
         nextStep: "delete them; they don't appear on either side of the relationship")
     }
   }

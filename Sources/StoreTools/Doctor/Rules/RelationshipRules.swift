@@ -55,8 +55,8 @@ struct OneSidedInverseRule: DoctorRule {
         .oneSidedInverse, entity: entity.name, property: relationship.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "object")) of \(entity.name) "
-          + "\(PluralForm.of(rows.count, "has", "have")) a \(relationship.name) whose \(inverse.name) "
-          + "doesn't refer back",
+          + "\(PluralForm.of(rows.count, "has", "have")) an object in \(relationship.name) whose "
+          + "\(inverse.name) doesn't refer back",
         nextStep: "set the relationship again through the framework, which sets both sides")
     }
   }

@@ -14,9 +14,9 @@ struct MissingInverseRule: ModelRule {
         else { return nil }
         let effect =
           relationship.isToMany
-          ? "a \(destination) can be in the \(relationship.name) of only one object, and when it's "
-            + "deleted, no object is notified"
-          : "when the \(destination) is deleted, a dangling reference remains"
+          ? "an object of \(destination) can be in the \(relationship.name) of only one object, and "
+            + "when it's deleted, no object is notified"
+          : "when the object of \(destination) is deleted, a dangling reference remains"
         return finding(
           "The relationship has no inverse: \(effect).",
           "Add a relationship to \(destination) in the opposite direction, and make them inverses of "
@@ -47,7 +47,7 @@ struct DanglingDestinationRule: ModelRule {
         else { continue }
         findings.append(
           finding(
-            "Deleting a \(target) leaves \(relationship.name) dangling: "
+            "Deleting an object of \(target) leaves \(relationship.name) dangling: "
               + "the delete rule of \(inverse) is No Action.",
             "Set the delete rule of \(inverse) to Nullify, Cascade, or Deny.", entity,
             relationship.name))
