@@ -83,9 +83,9 @@ package enum MarkdownReport {
 
   private static func text(_ finding: ReportFinding) -> String {
     let location = finding.location.map { " from \(MarkdownText.code($0))" } ?? ""
-    let fix =
-      finding.fix.map(MarkdownText.code)
-      + (finding.advice.isEmpty ? [] : [MarkdownText.plain(finding.advice)])
+    let fix = [
+      finding.fix.map(MarkdownText.code), finding.advice.nonEmpty.map(MarkdownText.plain),
+    ].compactMap(\.self)
     let now = finding.now.map { "  \n  now \(MarkdownText.code($0))" } ?? ""
     return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
       + "\(MarkdownText.plain(finding.what))\(location)\(now)  \n"

@@ -15,7 +15,7 @@ struct ReportFinding {
   /// The names of the variants that have the finding.
   let variants: String
   let now: String?
-  let fix: [String]
+  let fix: String?
   let advice: String
   let step: String?
   let verification: String
@@ -93,7 +93,7 @@ struct ReportFinding {
       if !list.contains(name) { list.append(name) }
     }.joined(separator: ", ")
     now = finding.fix.now
-    fix = finding.fix.swift
+    fix = finding.fix.code
     advice =
       finding.fix.advice.nonEmpty ?? (finding.fix.swift.isEmpty ? "delete this line" : "")
     step = finding.fix.step

@@ -119,7 +119,7 @@ package enum TextReport {
     let location = finding.location.map { " from \($0)" } ?? ""
     var lines = ["▲ \(finding.name): \(finding.count) \(finding.what)\(location)"]
     if let now = finding.now { lines.append("    now   \(now)") }
-    let fix = (finding.fix + [finding.advice]).filter { !$0.isEmpty }
+    let fix = [finding.fix, finding.advice.nonEmpty].compactMap(\.self)
     lines.append("    fix   \(fix.joined(separator: "; "))   \(finding.verification)")
     return lines + ["    in    \(finding.variants)"]
   }

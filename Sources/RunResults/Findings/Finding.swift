@@ -109,9 +109,46 @@ package struct SuggestedFix: Sendable, Equatable {
 
   /// The fix on one line: the code if there is any, or else the advice.
   package var text: String {
-    if !swift.isEmpty { return swift.joined(separator: "; ") }
+    if let code { return code }
     if !advice.isEmpty { return advice }
     return now.map { "delete \($0)" } ?? ""
+  }
+
+  /// The lines of Swift to add as one line that compiles, or `nil` if there are none.
+  ///
+  /// A semicolon separates statements, but not the lines of one statement. A comment at the end of
+  /// a line is closed, unless it's the last line.
+  package var code: String? {
+    guard !swift.isEmpty else { return nil }
+    var text = ""
+    var latest: Substring = ""
+    for (position, line) in swift.enumerated() {
+      let line = line.drop(while: \.isWhitespace)
+      let (code, comment) = SuggestedFix.parts(of: line)
+      if position > 0 { text += SuggestedFix.separator(between: latest, and: code) }
+      if let comment, position < swift.count - 1 {
+        text += "\(code)\(code.isEmpty ? "" : " ")/*\(comment) */"
+      } else {
+        text += String(line)
+      }
+      if !code.isEmpty { latest = code }
+    }
+    return text
+  }
+
+  /// Returns the code of a line, and its comment without slashes.
+  private static func parts(of line: Substring) -> (code: Substring, comment: Substring?) {
+    if line.hasPrefix("//") { return ("", line.dropFirst(2)) }
+    guard let start = line.firstRange(of: "  //") else { return (line, nil) }
+    return (line[..<start.lowerBound], line[start.upperBound...])
+  }
+
+  /// Returns what separates two lines of code if they're on one line.
+  private static func separator(between line: Substring, and next: Substring) -> String {
+    if line.last == "(" || line.last == "[" || next.first == ")" || next.first == "]" { return "" }
+    let continues =
+      line.last == "{" || line.last == "," || line.hasSuffix(" in") || next.first == "}"
+    return line.isEmpty || next.isEmpty || continues ? " " : "; "
   }
 }
 

@@ -64,6 +64,20 @@ struct PlainReportTests {
     #expect(!text.contains("<b>"))
   }
 
+  @Test("A fix of several lines is one line of code")
+  func fixesAreOneLineOfCode() throws {
+    var result = FaultStormScenario(moods: 200).result()
+    for index in result.variants.indices {
+      for number in result.variants[index].findings.indices {
+        result.variants[index].findings[number].fix = SuggestedFix(
+          swift: ["request.resultType = kind", "merge(", "  ids, into: [context])"])
+      }
+    }
+    let code = "request.resultType = kind; merge(ids, into: [context])"
+    #expect(MarkdownReport.text(result).contains("  fix `\(code)`; "))
+    #expect(TextReport.text(result).contains("    fix   \(code)   "))
+  }
+
   @Test func junitHasOneTestCasePerExpectation() throws {
     var result = FaultStormScenario(moods: 200).result(missing: true)
     result.scenario = "<\"&\u{1}"

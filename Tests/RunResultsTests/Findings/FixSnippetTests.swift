@@ -79,6 +79,37 @@ struct FixSnippetTests {
     #expect(found.fix.swift.isEmpty && found.fix.advice.contains("IN for the value that changes"))
   }
 
+  /// Lines and the line that's printed where a fix has only one.
+  @Test(
+    "A fix is valid on one line, too",
+    arguments: [
+      (["a = 1", "b = 2"], "a = 1; b = 2"), (["a()  // at the end"], "a()  // at the end"),
+      (["// at first", "a()", "  // at the end"], "/* at first */ a() // at the end"),
+      (
+        ["Context.mergeChanges(", "  fromRemoteContextSave: [key: ids], into: [context])"],
+        "Context.mergeChanges(fromRemoteContextSave: [key: ids], into: [context])"
+      ),
+      (
+        [
+          "try await container.perform { context in", "  // change it", "  try context.save()", "}",
+        ],
+        "try await container.perform { context in /* change it */ try context.save() }"
+      ),
+      (
+        [
+          "for object in objects {", "  change(object)  // later", "  save(", "    it,", "    all",
+          "  )", "}", "end()",
+        ],
+        "for object in objects { change(object) /* later */; save(it, all) }; end()"
+      ),
+      ([], nil),
+    ] as [([String], String?)])
+  func fixesAreValidOnOneLine(lines: [String], code: String?) {
+    let fix = SuggestedFix(swift: lines, advice: "see there")
+    #expect(fix.code == code)
+    #expect(fix.text == code ?? "see there")
+  }
+
   private func expectCompiledSnippets(_ findings: [Finding]) throws {
     #expect(!findings.isEmpty)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
