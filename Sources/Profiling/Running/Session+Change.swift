@@ -53,9 +53,12 @@ extension Session {
   func save(_ step: Step, _ input: StepInput) throws -> String {
     let context = input.context
     context.processPendingChanges()
+    let deleted = context.deletedObjects
+    // An object that was changed before it was deleted is in both sets.
+    let updated = context.updatedObjects.subtracting(deleted)
     let counts = [
-      (context.insertedObjects.count, "inserted"), (context.updatedObjects.count, "updated"),
-      (context.deletedObjects.count, "deleted"),
+      (context.insertedObjects.count, "inserted"), (updated.count, "updated"),
+      (deleted.count, "deleted"),
     ]
     if let name = step.name {
       let notification = try notificationOfSave(step, context)

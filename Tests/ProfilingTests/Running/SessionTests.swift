@@ -188,6 +188,18 @@ struct SessionTests {
     withExtendedLifetime(folder) {}
   }
 
+  @Test("Objects that were changed and then deleted count only as deleted")
+  func deletedObjectsAreNotCountedAsUpdated() throws {
+    for changes in [[], ["set moods with latitude 3"]] {
+      let (session, folder) = try session()
+      defer { withExtendedLifetime(folder) {} }
+      let lines = ["fetch Mood limit 2 as moods"] + changes + ["delete moods", "save"]
+      // The countries of the moods change, too.
+      let outcomes = try run(lines, in: session)
+      #expect(outcomes.last?.summary == "saved: 2 updated, 2 deleted")
+    }
+  }
+
   @Test
   func savedChangesAreFetched() throws {
     let (session, folder) = try session()
