@@ -116,9 +116,10 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
   private init(cdprof text: LogBytes) {
     if text.starts(with: "begin") || text.starts(with: "end") {
       self = .section
-    } else if text.starts(with: "annotation: fault fulfilled from row cache")
-      || text.contains("fulfilled from row cache.")
+    } else if text.starts(with: "annotation: fault fulfilled from ")
+      || text.starts(with: "annotation: ") && text.contains("relationship fault ")
     {
+      // A fault that the database fulfills has the mark of Core Data.
       self = .rowCacheHit
     } else if text.starts(with: "annotation: save execution time") {
       self = .saveTime

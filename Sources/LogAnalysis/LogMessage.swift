@@ -196,9 +196,19 @@ extension LogMessage {
     return depth
   }
 
+  /// The text of an annotation, or `nil` for other messages; OpenCoreData writes its own
+  /// annotations with `cdprof:`.
+  private var annotation: LogBytes? {
+    switch logClass {
+    case .annotation: text
+    case .cdprof: text.starts(with: "annotation: ") ? text.after("annotation: ") : nil
+    default: nil
+    }
+  }
+
   /// Whether an annotation lacks the words that it always ends with.
   private var lacksItsEnd: Bool {
-    guard logClass == .annotation else { return false }
+    guard let text = annotation else { return false }
     if text.starts(with: "fault fulfilled from ") {
       guard let uri = text.after("<x-coredata://") else { return !text.contains("<private>") }
       return !uri.bytes.contains(UInt8(ascii: ">"))
@@ -213,6 +223,8 @@ extension LogMessage {
       return (text.after("\"")?.bytes.contains(UInt8(ascii: "\""))) == false
     }
     if text.starts(with: "Prefetching with key") { return !text.contains("rows") }
+    if text.starts(with: "save execution time") { return !text.contains("objects.") }
+    if text.starts(with: "this log has ") { return !text.contains("save times") }
     return false
   }
 

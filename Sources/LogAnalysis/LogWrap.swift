@@ -110,12 +110,15 @@ package struct LogWrap: Sendable, Equatable {
     LogTime(in: LogBytes(line.prefix(32))).seconds != nil
   }
 
-  /// Returns whether the line break is in a mark such as `CoreData: sql: `, or directly after it.
+  /// Returns whether the line break is in a mark such as `CoreData: sql: ` or `cdprof: `, or
+  /// directly after it.
   static func isInClassPrefix(
     _ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>, _ spaces: Int
   ) -> Bool {
     let tail = Array(line.suffix(40)) + repeatElement(UInt8(ascii: " "), count: spaces)
-    guard tail.contains(UInt8(ascii: "C")) else { return false }
+    guard tail.contains(where: { $0 == UInt8(ascii: "C") || $0 == UInt8(ascii: "c") }) else {
+      return false
+    }
     return classPrefixes.contains { mark in
       (1...min(mark.count, tail.count)).contains { length in
         tail.suffix(length).elementsEqual(mark.prefix(length))
@@ -138,8 +141,9 @@ package struct LogWrap: Sendable, Equatable {
     return first.isColumn || first.keyword == "LIMIT"
   }
 
-  private static let classPrefixes = LogClass.allCases.filter { ![.message, .cdprof].contains($0) }
-    .map { Array("CoreData: \($0.name): ".utf8) }
+  private static let classPrefixes: [[UInt8]] =
+    LogClass.allCases.filter { ![.message, .cdprof].contains($0) }
+    .map { Array("CoreData: \($0.name): ".utf8) } + [Array("cdprof: ".utf8)]
 
   /// The evidence for and against wrapping at the widest line.
   private struct Evidence {
@@ -234,7 +238,7 @@ extension LogMessage {
     switch logClass {
     case .sql: !SQLText(text).isMarkedTruncated && !SQLText(text).isComplete
     case .annotation where text.contains(" time: "): !LogMessage.endsTime(text)
-    case .annotation: brackets <= 0 && isIncomplete
+    case .annotation, .cdprof: brackets <= 0 && isIncomplete
     default: false
     }
   }
@@ -246,7 +250,10 @@ extension LogMessage {
     if first.isWhitespace || ",.".utf8.contains(first) || last == UInt8(ascii: ".") { return true }
     // A URI has no spaces, so it would be on the next line in full.
     if let uri = text.after("<x-coredata://") { return !uri.bytes.contains(UInt8(ascii: ">")) }
-    guard logClass == .sql, last.isWord, !endsInKeyword else { return false }
+    guard logClass == .sql else { return false }
+    // `VALUES(?, ?)` has no space after the parenthesis.
+    if last == UInt8(ascii: "("), first == UInt8(ascii: "?") { return true }
+    guard last.isWord, !endsInKeyword else { return false }
     return first == UInt8(ascii: "(") || first.isWord && SQLText.isTail(next)
   }
 
@@ -286,13 +293,17 @@ extension LogMessage {
     case .details where text.contains("EXPLAIN QUERY PLAN"): accepts(next)
     case .details: isIncomplete || text.ends(with: "=") || LogKind(logClass, text) == nil
     case .cdprof:
-      // Of the lines that begin with `cdprof:`, only row-cache hits are wider than a column.
-      (text.starts(with: "annotation: fault ")
-        || "annotation: fault ".utf8.starts(with: text.bytes))
-        && !text.bytes.contains(UInt8(ascii: ">"))
+      isIncomplete
+        || LogMessage.ownBeginnings.contains { $0.utf8.starts(with: text.bytes) }
     default: true
     }
   }
+
+  /// The beginnings of OpenCoreData's own annotations, as far as their ends depend on them.
+  private static let ownBeginnings = [
+    "annotation: fault fulfilled from ", "annotation: to-many relationship fault ",
+    "annotation: save execution time", "annotation: this log has ",
+  ]
 
   /// Returns whether the line of a time is complete: `0.0001s`, `for 12 rows`, `for count of 3`.
   private static func endsTime(_ text: LogBytes) -> Bool {

@@ -55,7 +55,9 @@ struct LogWrapTests {
   private func log(_ form: (prefix: String, app: String), width: Int) -> [String] {
     let id = "0xd000000000100002 <x-coredata://DE6497F9-8B94-420D-81B7-E25B992E28C2"
     let print = form.app + "loaded"
-    var lines: [String] = []
+    var lines = [
+      "\(form.prefix)cdprof: annotation: this log has row-cache hits and save times"
+    ]
     for index in 1...12 {
       lines += [
         "sql: SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, t0.ZDATE, t0.ZLATITUDE, t0.ZLONGITUDE, "
@@ -83,6 +85,9 @@ struct LogWrapTests {
       ].map { "\(form.prefix)CoreData: \($0)" }
       lines += [
         "\(form.prefix)cdprof: annotation: fault fulfilled from row cache for : \(id)/Country/p\(index)>",
+        "\(form.prefix)cdprof: annotation: to-many relationship fault \"moodsOfThisCountry\" for objectID "
+          + "\(id)/Country/p\(index)> fulfilled from row cache.  Got \(index) rows",
+        "\(form.prefix)cdprof: annotation: save execution time: 0.0\(100 + index)s for \(index) objects.",
         "\(print) \(index) moods",
         String((print + String(repeating: " page", count: 60)).prefix(width)),
         String((print + " OK \(index)" + String(repeating: ".", count: 300)).prefix(width)),
@@ -102,7 +107,7 @@ struct LogWrapTests {
     } + report.storms.map { "\($0.name) \($0.count)" }
       + report.kinds.filter { ![.app, .continuation].contains($0.key) }
       .map { "\($0.key.rawValue) \($0.value)" }.sorted()
-      + ["\(report.unrecognized)", report.firstTime, report.lastTime]
+      + ["\(report.unrecognized)", "\(report.logsHits)", report.firstTime, report.lastTime]
   }
 
   @Test(arguments: widths, forms.indices)
@@ -123,6 +128,38 @@ struct LogWrapTests {
       #expect(found.count == expected.count, "\(wrapping)")
       #expect(joined.costs == whole.costs, "\(wrapping)")
     }
+  }
+
+  /// Too few lines are wrapped to detect the column.
+  @Test(
+    "OpenCoreData's own lines are also completed without a known column",
+    arguments: widths.dropFirst())
+  func fewBrokenLinesOfOpenCoreDataAreCompleted(width: Int) {
+    let lines = [
+      "CoreData: sql: SELECT 0, t0.Z_PK FROM ZNOTE t0",
+      "cdprof: annotation: "
+        + "to-many relationship fault \"notes\" for objectID 0x1 "
+        + "<x-coredata://F1C66DAF-F9F1-47C2-9762-9584B5F908C6/Folder/p1> fulfilled from row cache.  "
+        + "Got 30 rows", "CoreData: sql: COMMIT",
+    ]
+    let whole = report(lines)
+    #expect(whole.kinds[.rowCacheHit] == 1)
+    let wrapped = report(lines.flatMap { Wrapping.anywhere.pieces(of: $0, width) })
+    #expect(wrapped.wrap == nil)
+    #expect(wrapped.costs == whole.costs)
+    #expect(wrapped.kinds[.app] == nil)
+  }
+
+  /// `VALUES(?, ?)` has no space where a line could be wrapped at spaces.
+  @Test func lineBrokenAfterAParenthesisIsWrappedInAWord() {
+    let insert =
+      "CoreData: sql: INSERT INTO ZNOTE(Z_PK, Z_ENT, Z_OPT, ZFOLDER, ZMARKEDFORDELETIONDATE, ZTEXT) "
+      + "VALUES(?, ?, ?, ?, ?, ?)"
+    let lines = [insert, insert, insert].flatMap { Wrapping.anywhere.pieces(of: $0, 100) }
+    #expect(lines[0].hasSuffix("VALUES(") && lines[1].hasPrefix("?"))
+    let report = report(lines)
+    #expect(report.wrap?.kind == .anywhere && report.wrap?.column == 100)
+    #expect(report.statements.map { "CoreData: sql: \($0.sql)" } == [insert])
   }
 
   /// App output and the complete statement before it are both as wide as the column.
