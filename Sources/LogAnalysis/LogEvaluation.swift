@@ -37,7 +37,7 @@ package enum LogEvaluationText {
     for position in evaluation.results.keys.sorted() {
       let section = report.sections[position]
       for result in evaluation.results[position] ?? [] where !result.isMet {
-        let formula = result.formula == result.expected.description ? "" : " (\(result.formula))"
+        let formula = result.calculation.map { " (\($0))" } ?? ""
         lines.append(
           "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(formula)"
             + ", actual \(result.actual)   \(result.location)")

@@ -51,6 +51,9 @@ struct LogBudgetTests {
     let text = LogEvaluationText.lines(evaluation, of: report)
     #expect(text.first == "✗ 1 of 3 sections, 8 of 9 expectations")
     #expect(
+      text.contains { $0.hasPrefix("✗ list · misses   expected at most 3, actual 12   ") },
+      "\(text)")
+    #expect(
       text.contains { $0.hasPrefix("✗ absent   the log doesn't contain `cdprof: begin absent`") })
   }
 

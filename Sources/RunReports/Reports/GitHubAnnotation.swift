@@ -38,7 +38,7 @@ package struct GitHubAnnotation: Sendable, Equatable {
       run.variants.flatMap { variant in
         variant.expectations.filter(\.isMissed).map { expectation in
           let text = expectation.expectedText
-          let formula = expectation.formula == text ? "" : " (\(expectation.formula))"
+          let formula = expectation.calculation.map { " (\($0))" } ?? ""
           return GitHubAnnotation(
             file: expectation.location.file, line: expectation.location.line,
             title: "\(VariantLabel.text(variant.name, scale: run.scale)) · \(expectation.metric)",

@@ -129,10 +129,9 @@ struct UnmetExpectations {
 
 extension UnmetExpectations.Line {
   fileprivate init(_ expectation: ExpectationResult) {
-    let text = expectation.expectedText
     self.init(
-      metric: expectation.metric, formula: expectation.formula == text ? nil : expectation.formula,
-      expected: text, actual: expectation.actualText,
+      metric: expectation.metric, formula: expectation.calculation,
+      expected: expectation.expectedText, actual: expectation.actualText,
       location: expectation.location.description)
   }
 }

@@ -80,8 +80,7 @@ struct ReportTable {
   private static func formula(_ expectation: ExpectationResult) -> String {
     if !expectation.isMissed { return expectation.formula }
     let asked = expectation.expectedText
-    return asked == expectation.formula
-      ? "expected \(asked)" : "expected \(asked) = \(expectation.formula)"
+    return "expected \(asked)" + (expectation.calculation.map { " = \($0)" } ?? "")
   }
 
   /// Returns a number with two decimal places, or without any if it's an integer.

@@ -79,6 +79,14 @@ package struct ExpectationResult: Sendable, Equatable {
     case .atLeast: "at least \(expected)"
     }
   }
+
+  /// The formula if it's more than the expected value, such as `at most 1 + Country`; otherwise,
+  /// `nil`.
+  package var calculation: String? {
+    let text = expectedText
+    // A formula's numbers aren't grouped.
+    return formula == text || formula == text.replacing(",", with: "") ? nil : formula
+  }
 }
 
 extension CountConstraint {
