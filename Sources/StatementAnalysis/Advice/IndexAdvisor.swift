@@ -205,7 +205,7 @@ package struct IndexAdvisor {
       }?.name
       guard let servedBy = other ?? proposed else { return nil }
       return IndexAdvice.Redundant(
-        name: index.name, table: index.table, columns: index.parts.map(\.column),
+        name: index.name, table: index.table, columns: index.parts.map(\.title),
         servedBy: servedBy, isServedByProposal: other == nil)
     }
   }
@@ -226,7 +226,7 @@ package struct IndexAdvisor {
         && !used.contains(index.name) && !store.isAutomatic(index)
     }.map { index in
       IndexAdvice.Unused(
-        name: index.name, table: index.table, columns: index.parts.map(\.column),
+        name: index.name, table: index.table, columns: index.parts.map(\.title),
         bytes: store.size(of: index.name)?.bytes)
     }
   }

@@ -8,6 +8,11 @@ package struct FileIndex {
     package let column: String
     let isDescending: Bool
     let collation: String
+    /// The expression as SQL, or `nil` for a column and if it's unknown.
+    var expression: String?
+
+    /// The column's name, or the expression.
+    package var title: String { column.isEmpty ? expression ?? "an expression" : column }
   }
 
   package let name: String
@@ -52,7 +57,7 @@ package struct FileIndex {
     for row in try connection.values(
       """
       SELECT m.name, upper(m.tbl_name), l."unique", l.partial, l.origin, upper(i.name), i."desc", \
-      i.coll FROM sqlite_master m, pragma_index_list(m.tbl_name) l, pragma_index_xinfo(m.name) i \
+      i.coll, m.sql, i.seqno FROM sqlite_master m, pragma_index_list(m.tbl_name) l, pragma_index_xinfo(m.name) i \
       WHERE m.type = 'index' AND l.name = m.name AND i.key = 1 ORDER BY m.tbl_name, m.name, i.seqno
       """)
     {
@@ -60,7 +65,10 @@ package struct FileIndex {
       var (column, collation) = ("", "BINARY")
       if case .text(let name) = row[5] { column = name }
       if case .text(let name) = row[7] { collation = name }
-      let part = Part(column: column, isDescending: row[6] == .integer(1), collation: collation)
+      var part = Part(column: column, isDescending: row[6] == .integer(1), collation: collation)
+      if column.isEmpty, case .text(let sql) = row[8], case .integer(let position) = row[9] {
+        part.expression = terms(of: sql).dropFirst(Int(position)).first
+      }
       if indexes.last?.name == name {
         indexes[indexes.count - 1].parts.append(part)
       } else {
@@ -71,6 +79,36 @@ package struct FileIndex {
       }
     }
     return indexes
+  }
+
+  /// Returns the columns and expressions of a `CREATE INDEX` statement, without their collations
+  /// and sort orders.
+  static func terms(of sql: String) -> [String] {
+    let bytes = ArraySlice(sql.utf8)
+    let tokens = SQLToken.all(in: bytes)
+    guard let table = tokens.firstIndex(where: { $0.keyword == "ON" }),
+      let start = tokens[table...].firstIndex(where: { $0.isSign("(") })
+    else { return [] }
+    var terms: [[SQLToken]] = [[]]
+    var depth = 1
+    for token in tokens[(start + 1)...] {
+      if token.isSign("(") { depth += 1 }
+      if token.isSign(")") { depth -= 1 }
+      if depth == 0 { break }
+      if depth == 1, token.isSign(",") {
+        terms.append([])
+      } else {
+        terms[terms.count - 1].append(token)
+      }
+    }
+    return terms.map { term in
+      var term = term
+      if ["ASC", "DESC"].contains(term.last?.keyword) { term.removeLast() }
+      if term.dropLast().last?.keyword == "COLLATE" { term.removeLast(2) }
+      guard let first = term.first, let last = term.last else { return "" }
+      let text = bytes[first.bytes.startIndex..<last.bytes.endIndex]
+      return String(decoding: text, as: UTF8.self)
+    }
   }
 
   /// Returns whether the index serves every search that another index serves.

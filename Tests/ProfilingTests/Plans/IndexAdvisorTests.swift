@@ -210,6 +210,19 @@ struct IndexAdvisorTests {
     #expect(Set(advice.unused.map(\.name)) == ["idle", "Z_Mood_byDateIndex"])
   }
 
+  @Test("An index of an expression is listed with the expression")
+  func expressionsOfIndexesAreListed() throws {
+    let store = try AdvisedStore()
+    try store.execute("CREATE INDEX odd ON ZMOOD(abs(ZLATITUDE) DESC, ZLONGITUDE)")
+    let advice = try store.advice([Self.point])
+    let odd = try #require(advice.unused.first { $0.name == "odd" })
+    #expect(odd.columns == ["abs(ZLATITUDE)", "ZLONGITUDE"])
+    #expect(
+      AdviceText.lines(advice).contains {
+        $0.hasPrefix("unused: odd (abs(ZLATITUDE), ZLONGITUDE, ")
+      })
+  }
+
   /// Removing both would leave no index for the condition.
   @Test func whatMakesAnIndexRedundantIsNotUnused() throws {
     let store = try AdvisedStore()
