@@ -24,11 +24,16 @@ package enum LogText {
   private static func head(_ report: LogReport) -> [String] {
     let lines = NumberText.counted(report.lines, "line")
     let app = report.kinds[.app, default: 0] + report.kinds[.metadata, default: 0]
+    let marks = report.kinds[.section, default: 0]
+    // The numbers outside of parentheses add up to that of the lines.
     var parts = [
-      "\(NumberText.grouped(report.coreDataLines)) from Core Data",
+      "\(NumberText.grouped(report.coreDataLines)) from Core Data "
+        + "(\(NumberText.grouped(report.unrecognized)) unrecognized)"
+    ]
+    if marks > 0 { parts.append(NumberText.counted(marks, "section mark")) }
+    parts += [
       "\(NumberText.grouped(app)) from other sources",
       "\(NumberText.grouped(report.kinds[.blank, default: 0])) blank",
-      "\(NumberText.grouped(report.unrecognized)) unrecognized",
     ]
     if !report.firstTime.isEmpty { parts.append("\(report.firstTime) to \(report.lastTime)") }
     var head = ["\(report.file)   \(lines): \(parts.joined(separator: ", "))"]

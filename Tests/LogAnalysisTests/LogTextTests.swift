@@ -22,6 +22,28 @@ struct LogTextTests {
     #expect(LogText.time(microseconds) == text)
   }
 
+  @Test("The numbers of lines in the head add up")
+  func numbersOfLinesAddUp() {
+    let log = """
+      cdprof: begin list
+      CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0
+      CoreData: annotation: an unknown message
+
+      an app's print
+      cdprof: end
+
+      """
+    let lines = LogText.lines(SampleLogs.report(log))
+    #expect(
+      lines.first?.hasSuffix(
+        "   6 lines: 2 from Core Data (1 unrecognized), 2 section marks, 1 from other sources, "
+          + "1 blank") == true, "\(lines.first ?? "")")
+    let core = "CoreData: sql: COMMIT\n"
+    #expect(
+      LogText.lines(SampleLogs.report(core)).first?.hasSuffix(
+        "   1 line: 1 from Core Data (0 unrecognized), 0 from other sources, 0 blank") == true)
+  }
+
   @Test func statementsAreListedWithRoundedTimes() throws {
     let sql = "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZNOTE = ?"
     let log = ["0.00104s", "0.00106s", "1.0004s"].map {
