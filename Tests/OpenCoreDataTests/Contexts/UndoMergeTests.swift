@@ -50,9 +50,9 @@ struct UndoMergeTests {
       context.undo()
       #expect(second.number == 7 && second.label == "p2" && second.hasChanges)
     }
-    try other.performAndWait {
+    other.performAndWait {
       other.refreshAllObjects()
-      #expect(try other.existingObject(with: ids[0]).number == 5)
+      #expect(other.object(with: ids[0]).number == 5)
     }
   }
 
