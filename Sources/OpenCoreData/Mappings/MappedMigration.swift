@@ -83,8 +83,8 @@ struct MappedMigration {
     guard lstat(url.path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { return }
     throw NSError.coreData(
       NSMigrationError,
-      "\(url.relativePath) is a symbolic link, which a migrated file would replace. Pass the URL of the store "
-        + "itself. The store is unchanged.", [NSFilePathErrorKey: url.path])
+      "\(url.relativePath) is a symbolic link, which a migrated file would replace. Pass the URL of "
+        + "the store itself. The store is unchanged.", [NSFilePathErrorKey: url.path])
   }
 
   /// Migrates the instances to a new store of the same type.

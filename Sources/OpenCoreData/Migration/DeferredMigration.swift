@@ -101,8 +101,8 @@ extension SQLiteStore {
     guard !opensReadOnly else {
       throw NSError.coreData(
         NSMigrationError,
-        "The store \(url.relativePath) is open read-only, so its deferred migration can't be finished. Open it for "
-          + "writing.", [NSFilePathErrorKey: url.path])
+        "The store \(url.relativePath) is open read-only, so its deferred migration can't be "
+          + "finished. Open it for writing.", [NSFilePathErrorKey: url.path])
     }
     log?.note("store \(url.path): a unit of deferred work: \(DeferredWork(metadata))")
     do {

@@ -39,8 +39,9 @@ extension NSManagedObject {
     try NSError.throwValidation(failures)
   }
 
+  /// Fires a fault, unless it retains the newest row, whose values are validated without firing.
   private func fulfillForValidation() throws {
-    guard isFault, let context else { return }
+    guard isFault, !hasCachedRow, let context else { return }
     let earlierError = context.faultFailures.last
     context.faultFailures.last = nil
     willAccess()

@@ -16,9 +16,9 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 ///
 /// Cascade and nullify rules are performed in SQL, in the same transaction: destinations of a
 /// cascade are deleted with their own cascades, level by level, and columns and join rows that
-/// refer to a deleted row are cleared. If a row that stays requires a deleted one, by a relationship
-/// whose inverse has the nullify rule, the request fails with error 134030 and deletes nothing. Deny
-/// rules aren't consulted. The request bypasses the context: no object is notified,
+/// refer to a deleted row are cleared. If a row that stays requires a deleted one, by a
+/// relationship whose inverse has the nullify rule, the request fails with error 134030 and deletes
+/// nothing. Deny rules aren't consulted. The request bypasses the context: no object is notified,
 /// and the row cache keeps its rows; merge the object IDs of the result. Rows deleted by a cascade
 /// aren't in the result; the persistent history has them.
 ///

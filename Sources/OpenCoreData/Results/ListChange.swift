@@ -3,8 +3,8 @@ import ManagedModel
 /// The effect of changed objects on an ordered list: removed, inserted, moved, and updated objects.
 ///
 /// An updated object moves if a property that the order or the sections depend on has changed, even
-/// to the same position. Otherwise, and if it isn't known what has changed, it stays if it's still in
-/// order between its neighbors, and in its section. Objects that move are removed and inserted.
+/// to the same position. Otherwise, and if it isn't known what has changed, it stays if it's still
+/// in order between its neighbors, and in its section. Objects that move are removed and inserted.
 ///
 /// **Cost:** for each updated object, comparisons with its neighbors; for each inserted one, with
 /// about log2(n) objects; with a batch size, their batches are loaded.

@@ -93,8 +93,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     entity: NSEntityDescription, modelIndex: Int, rootIndex: Int, storeIndex: Int = 0,
     objectClass: NSManagedObject.Type, family: LayoutFamily
   ) {
-    self.entity = entity
-    entityName = entity.name ?? ""
+    (self.entity, entityName) = (entity, entity.name ?? "")
     self.family = family
     self.storeIndex = storeIndex
     self.modelIndex = modelIndex

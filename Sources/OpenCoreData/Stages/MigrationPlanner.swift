@@ -98,7 +98,7 @@ package struct MigrationPlanner {
   /// Each step leads to the next version with a mapping model for it, or to the latest version with
   /// a mapping model from the step's, or else to the next version by inference, or to the one after
   /// it, and so on; a step after which there's no way to the end isn't taken. **Cost:** compares
-  /// each two models at most once, and only up to `ModelLimits.inferredPairs` that aren't neighbors.
+  /// each two models at most once, and only `ModelLimits.inferredPairs` that aren't neighbors.
   /// - Parameters:
   ///   - start: The position of the version to begin with.
   ///   - end: The position of the version to end with.

@@ -7,7 +7,8 @@ package import ProfileEvents
 /// mapping model from the store's, or else to the next version by inference, or to the nearest one
 /// for which a mapping can be inferred; a step after which there's no way isn't taken. Mapping
 /// models are looked for in the folder of versions, next to it, and in bundles; several for a step
-/// are parts of it. Each step is complete when it ends, so an interrupted migration continues from there.
+/// are parts of it. Each step is complete when it ends, so an interrupted migration continues from
+/// there.
 ///
 ///     let migration = try ProgressiveMigration(storeURL: store, versionsURL: model)
 ///     print(migration.steps)

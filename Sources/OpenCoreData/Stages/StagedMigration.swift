@@ -49,8 +49,8 @@ struct StagedMigration {
     if let end = position(of: destination, isStart: false), end < start {
       throw NSError.coreData(
         NSStagedMigrationBackwardMigrationError,
-        "The store \(url.relativePath) has a later version than the model; stages can't migrate it to an earlier "
-          + "version. The store is unchanged.", [NSFilePathErrorKey: url.path])
+        "The store \(url.relativePath) has a later version than the model; stages can't migrate "
+          + "it to an earlier version. The store is unchanged.", [NSFilePathErrorKey: url.path])
     }
     for stage in manager.stages[start.stage...] {
       guard let stage = stage as? NSCustomMigrationStage else { continue }
