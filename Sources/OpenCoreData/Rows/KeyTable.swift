@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// An open-addressing table from primary keys to values, used by the registry and the row cache.
 ///
 /// Fibonacci hashing of groups of eight keys, linear probing, backward-shift deletion. Neighboring
@@ -23,21 +17,12 @@ struct KeyTable<Value>: ~Copyable {
   private struct Entries {
     private let base: UnsafeMutableRawPointer
 
-    /// Creates empty slots: those of a large table in large pages, each of which saves hundreds of
-    /// page faults, and many misses of the processor's address cache.
+    /// Creates empty slots; those of a large table begin at a line of the processor's cache.
     init(capacity: Int) {
       let size = capacity * Entries.stride
-      let isLarge = size >= Entries.largePage
-      base = .allocate(
-        byteCount: size, alignment: isLarge ? Entries.largePage : size >= 1024 ? 64 : 16)
-      #if os(Linux)
-        // Without large pages, small ones are as good.
-        if isLarge { madvise(base, size, MADV_HUGEPAGE) }
-      #endif
+      base = .allocate(byteCount: size, alignment: size < 1024 ? 16 : 64)
       for index in 0..<capacity { key(index).initialize(to: KeyTable.empty) }
     }
-
-    private static var largePage: Int { 2 << 20 }
 
     private static var offset: Int {
       let alignment = MemoryLayout<Value>.alignment

@@ -47,7 +47,7 @@ struct MainQueueTests {
     #expect(changes.union(NSUpdatedObjectsKey).contains(people[1]))
     #expect(changes.union(NSDeletedObjectsKey).contains(people[0]))
     #expect(gadget.managedObjectContext == nil, "the cascade has deleted it")
-    #expect(listener.lines == ["will", "delete [0, 0]", "update [0, 1]", "did"])
+    #expect(listener.lines == ["will", "delete [0, 0]", "move [0, 1] [0, 0]", "did"])
     await turn()
     #expect(changes.notes.count == 1)
     people[1].label = "r"
