@@ -140,7 +140,8 @@ extension NSPersistentStoreCoordinator {
     throw NSError.coreData(
       NSMigrationMissingSourceModelError,
       "The store \(url.relativePath) can't be migrated: it contains no model, and the bundles have "
-        + "none with its version hashes. Add the version of the model that it was created with. The store is unchanged.",
+        + "none with its version hashes. Add the version of the model that it was created with. "
+        + "The store is unchanged.",
       ["URL": url, "metadata": metadata, "reason": "Can't find model for source store"])
   }
 }
