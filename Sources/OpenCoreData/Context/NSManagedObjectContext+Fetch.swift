@@ -242,7 +242,7 @@ extension NSManagedObjectContext {
   ///
   /// An object is retained by the registry and by the array, and by nothing else in between.
   ///
-  /// - Parameter visit: Gets each key, and whether there was no object.
+  /// - Parameter visit: Gets each key, and whether its object is new.
   @inline(__always)
   private func register(
     _ identities: some Collection<FetchedIdentity>,

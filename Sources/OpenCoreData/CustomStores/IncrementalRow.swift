@@ -99,15 +99,10 @@ enum NodeRow {
   static func raw(
     _ value: Any?, _ slot: RowSlot, _ layout: EntityLayout
   ) throws -> RowValue {
-    guard let value else { return .null }
-    if let transformer = layout.transformer(slot) {
-      guard !(value is NSNull) else { return .null }
-      return transformer.rawValue(of: value, isExternal: slot.kind == .external)
-    }
-    guard let raw = RowValue(value, kind: slot.kind) else {
+    guard let raw = RowValue(value, slot, of: layout) else {
       throw NSError.store(
         "The store's value for '\(slot.name)' of '\(layout.entityName)' is of the type "
-          + "\(type(of: value)), which isn't the attribute's.")
+          + "\(value.map { "\(type(of: $0))" } ?? "nil"), which isn't the attribute's.")
     }
     return raw
   }

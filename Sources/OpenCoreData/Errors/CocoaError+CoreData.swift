@@ -324,9 +324,8 @@ extension NSError {
     let reason = "The batch deletion failed due to the required inverse \(entity).\(name)."
     return coreData(
       NSPersistentStoreSaveError,
-      "\(reason) It would be nil in \(rows) row\(rows == 1 ? "" : "s"): delete these first, or make "
-        + "the relationship optional.",
-      [NSLocalizedFailureReasonErrorKey: reason, NSSQLiteErrorDomain: 1811])
+      "\(reason) It would be nil in \(PluralForm.counted(rows, "row")): delete these first, or make "
+        + "the relationship optional.", [NSLocalizedFailureReasonErrorKey: reason])
   }
 
   /// Creates an error for a request that can't be executed.

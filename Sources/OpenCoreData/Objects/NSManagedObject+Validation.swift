@@ -8,7 +8,8 @@ extension NSManagedObject {
   /// was read from the store, unless the class sets or computes it. A fault fires.
   /// - Throws: Also the error of the read, if a fault can't be fulfilled.
   final func validateProperties() throws {
-    try fulfillForValidation()
+    // The values of a fault that retains the newest row are validated without firing it.
+    if isFault, !hasCachedRow { try fulfill() }
     // A custom class may have validation rules for any key.
     let hasOverrides = MethodOverrides.ofValidation.mayExist(in: type(of: self))
     var failures: [NSError] = []
@@ -39,9 +40,11 @@ extension NSManagedObject {
     try NSError.throwValidation(failures)
   }
 
-  /// Fires a fault, unless it retains the newest row, whose values are validated without firing.
-  private func fulfillForValidation() throws {
-    guard isFault, !hasCachedRow, let context else { return }
+  /// Fires a fault.
+  ///
+  /// - Throws: The error of the SELECT, if its row can't be read.
+  final func fulfill() throws {
+    guard isFault, let context else { return }
     let earlierError = context.faultFailures.last
     context.faultFailures.last = nil
     willAccess()

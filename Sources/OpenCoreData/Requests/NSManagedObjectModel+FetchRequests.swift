@@ -58,8 +58,7 @@ extension NSManagedObjectModel {
 
   /// Adds a fetch request to the model under a name, replacing any existing one; `nil` removes it.
   ///
-  /// The model copies the request. It's a programmer
-  /// error if the model is in use, or the request has no entity.
+  /// It's a programmer error if the model is in use, or the request has no entity.
   ///
   /// - Parameters:
   ///   - request: The request, which is copied.

@@ -189,10 +189,7 @@ extension SQLiteStore {
       }
       given = expression.constantValue
     }
-    if let given, !(given is NSNull), let transformer = layout.transformer(slot) {
-      return transformer.rawValue(of: given, isExternal: slot.kind == .external)
-    }
-    guard let stored = RowValue(given, kind: slot.kind) else {
+    guard let stored = RowValue(given, slot, of: layout) else {
       throw NSError.fetch(
         "'\(slot.name)' of '\(layout.entityName)' can't be set to \(value).")
     }

@@ -32,6 +32,16 @@ enum RowValue {
     }
   }
 
+  /// Creates a raw value from an attribute's Swift value, which is encoded if it's transformable;
+  /// `nil` if it doesn't fit the slot.
+  init?(_ value: Any?, _ slot: RowSlot, of layout: EntityLayout) {
+    if let value, !(value is NSNull), let transformer = layout.transformer(slot) {
+      self = transformer.rawValue(of: value, isExternal: slot.kind == .external)
+    } else {
+      self.init(value, kind: slot.kind)
+    }
+  }
+
   private static func make(_ value: Any, _ kind: RowSlot.Kind) -> RowValue? {
     switch kind {
     case .int16, .int32, .int64, .toOne, .toOnePolymorphic:

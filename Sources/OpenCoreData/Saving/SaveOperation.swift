@@ -64,17 +64,11 @@ struct SaveOperation {
   ///
   /// - Throws: The error of the SELECT, if one can't be read again.
   private func fulfillChangedFaults() throws {
-    for object in context.changes.updated.array where object.isFault { try fulfill(object) }
+    for object in context.changes.updated.array { try object.fulfill() }
     guard !context.changes.unpropagated.isEmpty else { return }
-    for object in context.changes.unpropagated where object.isFault { try fulfill(object) }
+    for object in context.changes.unpropagated { try object.fulfill() }
     context.propagateDeletions()
     if !context.changes.unpropagated.isEmpty, let error = context.faultFailures.last { throw error }
-  }
-
-  private func fulfill(_ object: NSManagedObject) throws {
-    context.faultFailures.last = nil
-    object.willAccess()
-    if object.isFault, let error = context.faultFailures.last { throw error }
   }
 
   private func validateChanges() throws {

@@ -140,8 +140,8 @@ final class ObjectSnapshot {
 
   private func differs(_ slot: RowSlot, from later: ObjectSnapshot) -> Bool {
     switch (changedValues[slot.index], later.changedValues[slot.index]) {
-    case (nil, nil):
-      !wasFault && row.base != later.row.base && row.rawValue(slot) != later.row.rawValue(slot)
+    // If the rows differ, it was changed elsewhere.
+    case (nil, nil): false
     case (.raw(let one)?, .raw(let other)?): one != other
     case (.object(let one)?, .object(let other)?): one !== other
     case (.null?, .null?): false

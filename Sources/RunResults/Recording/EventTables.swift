@@ -129,7 +129,9 @@ struct EventTables: Sendable {
       rows: event.rows, key: event.object?.primaryKey ?? 0, shape: shape, details: 0, extras: 0,
       stack: 0, kind: event.kind, source: event.source, statement: event.statement?.kind,
       roundTrips: UInt16(clamping: event.roundTrips))
-    if let statement = event.statement, statement.hasDetails {
+    if let statement = event.statement, statement.hasDetails,
+      statement.work != nil || statement.binds != nil
+    {
       details.append(StatementDetails(work: statement.work, binds: statement.binds))
       record.details = UInt32(details.count)
     }

@@ -126,7 +126,8 @@ struct BatchDeleteTests {
       let fetch = NSFetchRequest<NSManagedObject>(entityName: "Region")
       let error = thrownError { try context.execute(NSBatchDeleteRequest(fetchRequest: fetch)) }
       #expect(error?.code == NSPersistentStoreSaveError)
-      #expect(error?.userInfo[NSSQLiteErrorDomain] as? Int == 1811)
+      let reason = error?.userInfo[NSLocalizedFailureReasonErrorKey] as? String
+      #expect(reason == "The batch deletion failed due to the required inverse City.country.")
       let message = try #require(error?.localizedDescription)
       #expect(message.contains("City.country. It would be nil in 1 row:"))
       #expect(try values(stack, "SELECT COUNT(*) FROM ZREGION") == [[.integer(2)]])

@@ -455,32 +455,24 @@ struct MergeTests {
 
   @Test("A new reference to an object whose deletion was merged fails validation")
   func referencesToMergedDeletionsAreNotSaved() throws {
-    let bed = try ContextBed(.sqlite)
-    let ids = try bed.addPeople(1)
-    let (context, other) = (bed.context(), bed.context())
-    let id = try other.performAndWait {
-      let team = other.make("Team", ["name": "short-lived"])
-      try other.save()
-      return team.objectID
-    }
-    try context.performAndWait {
-      let person = context.object(with: ids[0])
-      let team = context.object(with: id)
+    let pair = try Pair(.sqlite)
+    var team: NSManagedObject?
+    _ = try pair.save { team = $0.make("Team", ["name": "short-lived"]) }
+    let id = try #require(pair.writer.performAndWait { team?.objectID })
+    let reader = pair.reader
+    let person = reader.performAndWait {
+      let (person, team) = (reader.object(with: pair.ids[0]), reader.object(with: id))
       #expect(team.label == "short-lived")
       person.setValue(team, forKey: "team")
-      context.processPendingChanges()
-      var saved: Notification?
-      try other.performAndWait {
-        let list = NoteList(other, .NSManagedObjectContextDidSave)
-        other.delete(other.object(with: id))
-        try other.save()
-        saved = list.notes.first
-      }
-      context.mergeChanges(fromContextDidSave: try #require(saved))
-      let error = thrownError { try context.save() }
-      #expect(error?.code == NSManagedObjectValidationError)
+      reader.processPendingChanges()
+      return person
+    }
+    let note = try pair.save { $0.delete($0.object(with: id)) }
+    try reader.performAndWait {
+      reader.mergeChanges(fromContextDidSave: note)
+      #expect(thrownError { try reader.save() }?.code == NSManagedObjectValidationError)
       person.setValue(nil, forKey: "team")
-      try context.save()
+      try reader.save()
     }
   }
 }

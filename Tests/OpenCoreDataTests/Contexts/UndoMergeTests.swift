@@ -5,8 +5,10 @@ import Testing
 
 @Suite("Undo of some of an object's changes")
 struct UndoMergeTests {
-  @Test("Undo keeps what another context saved, and what was changed without registration")
-  func undoRevertsOnlyRecordedChanges() throws {
+  @Test(
+    "Undo keeps what another context saved, and what was changed without registration",
+    arguments: [true, false])
+  func undoRevertsOnlyRecordedChanges(isProcessedBeforeMerge: Bool) throws {
     let bed = try ContextBed(.sqlite)
     let ids = try bed.addPeople(2)
     let (context, other) = (bed.context(), bed.context())
@@ -21,7 +23,7 @@ struct UndoMergeTests {
       context.undoManager = UndoManager()
       let person = context.object(with: ids[0])
       person.label = "mine"
-      context.processPendingChanges()
+      if isProcessedBeforeMerge { context.processPendingChanges() }
       var saved: Notification?
       try other.performAndWait {
         let list = NoteList(other, .NSManagedObjectContextDidSave)
