@@ -62,12 +62,28 @@ extension NSManagedObjectContext {
   private func finishSave(
     of plan: SavePlan, insertions: Set<NSManagedObject>? = nil, displaced: [NSManagedObject] = []
   ) {
+    for object in plan.deleted { readmit(object) }
     for object in plan.written { object.didSave() }
     for object in plan.deleted { object.didSave() }
+    for object in plan.deleted { dismiss(object) }
     announceSave(
       inserted: plan.inserted, insertions ?? Set(plan.inserted), updated: plan.updated,
       deleted: plan.deleted + displaced)
     for object in plan.deleted { object.dropRelated() }
+  }
+
+  /// Gives an object whose row was deleted its context again, in which it's deleted, until
+  /// `didSave` has been called.
+  private func readmit(_ object: NSManagedObject) {
+    object.context = self
+    object.state.insert(.inaccessible)
+  }
+
+  /// Takes the context from an object whose row was deleted, and discards what `didSave` did to it.
+  private func dismiss(_ object: NSManagedObject) {
+    changes.eventRefreshed.remove(object)
+    object.state.remove(.inaccessible)
+    object.context = nil
   }
 
   /// Completes a save that writes no objects.

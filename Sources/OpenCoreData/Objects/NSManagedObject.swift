@@ -151,7 +151,10 @@ open class NSManagedObject: NSObject {
   /// Called before the object is written; changing properties here starts another pass.
   open func willSave() {}
 
-  /// Called after the object was written, with its changes already cleared.
+  /// Called after the object was written or its row was deleted, with its changes already cleared.
+  ///
+  /// If its row was deleted, `isDeleted` is still true: the object leaves its context after every
+  /// object of the save was notified. What's set here isn't saved then.
   open func didSave() {}
 
   /// Called by `delete(_:)`, before delete rules are applied; `isDeleted` is already true.

@@ -9,6 +9,7 @@ import Testing
 private final class TracedItem: NSManagedObject {
   nonisolated(unsafe) static var trace: [String] = []
   nonisolated(unsafe) static var saving: (NSManagedObject) -> Void = { _ in }
+  nonisolated(unsafe) static var saved: (NSManagedObject) -> Void = { _ in }
   nonisolated(unsafe) static var validating: (NSManagedObject) throws -> Void = { _ in }
 
   private func note(_ what: String) {
@@ -22,6 +23,7 @@ private final class TracedItem: NSManagedObject {
 
   override func didSave() {
     note("didSave")
+    TracedItem.saved(self)
   }
 
   override func validateForInsert() throws {
@@ -48,6 +50,7 @@ struct SaveOrderTests {
     TracedItem.registerClass(named: "TracedItem")
     TracedItem.trace = []
     TracedItem.saving = { _ in }
+    TracedItem.saved = { _ in }
     TracedItem.validating = { _ in }
     return try SharedStack(kind, SavingModels.items(className: "TracedItem"))
   }
@@ -94,6 +97,45 @@ struct SaveOrderTests {
           "COMMIT",
         ])
     }
+  }
+
+  @Test(
+    "A deleted object is deleted in its context when willSave and didSave are called",
+    arguments: StoreKind.allCases)
+  func deletedObjectIsDeletedInWillSaveAndDidSave(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = stack.context()
+    try context.performAndWait {
+      let kept = context.make("Item", ["name": "kept"])
+      let gone = context.make("Item", ["name": "gone", "a": Int32(1)])
+      try context.save()
+      let look: (NSManagedObject) -> Void = { object in
+        let isHere = object.managedObjectContext === context
+        TracedItem.trace.append(isHere ? "\(object.isDeleted)" : "elsewhere")
+        // Nothing of the deleted object remains to be saved.
+        if object === gone, gone.isUpdated == false { gone.setValue(Int32(2), forKey: "b") }
+      }
+      kept.setValue(Int32(1), forKey: "a")
+      context.delete(gone)
+      TracedItem.saved = look
+      TracedItem.trace = []
+      try context.save()
+      #expect(
+        TracedItem.trace.suffix(4) == ["didSave kept", "false", "didSave gone", "true"])
+      #expect(!gone.isDeleted && gone.managedObjectContext == nil && !context.hasChanges)
+      #expect(gone.value(forKey: "a") as? Int32 == 1)
+      context.delete(kept)
+      TracedItem.saving = look
+      TracedItem.trace = []
+      try context.save()
+      #expect(
+        TracedItem.trace == [
+          "validateForDelete kept", "willSave kept", "true", "didSave kept", "true",
+        ])
+    }
+    let other = stack.context()
+    let stored = try other.performAndWait { try other.everyObject(of: "Item") }
+    #expect(stored.isEmpty)
   }
 
   @Test(
