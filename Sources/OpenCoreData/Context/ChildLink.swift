@@ -4,7 +4,8 @@ import Synchronization
 /// What a context stores for its children, which may still identify an object by a temporary key
 /// after the context has saved it.
 ///
-/// Children read it on their own queues.
+/// Children read it on their own queues. Without children, no keys of saved objects are stored:
+/// nothing but a child identifies a saved object by its temporary key.
 struct ChildLink: ~Copyable, Sendable {
   // Not private: the compiler can't emit the context otherwise.
   struct Keys {
@@ -13,13 +14,31 @@ struct ChildLink: ~Copyable, Sendable {
     var temporary: [RowKey: Int64] = [:]
     /// The temporary keys of faults that a program has created from an object ID.
     var separate: Set<Int64> = []
+    /// The number of children that exist.
+    var childCount = 0
   }
 
   private let keys = Mutex(Keys())
 
-  /// Records the permanent key of an object.
+  /// Records that a child exists.
+  func addChild() {
+    keys.withLock { $0.childCount += 1 }
+  }
+
+  /// Records that a child no longer exists; discards the keys of saved objects if it was the last.
+  func removeChild() {
+    keys.withLock {
+      $0.childCount -= 1
+      guard $0.childCount == 0 else { return }
+      $0.permanent = [:]
+      $0.temporary = [:]
+    }
+  }
+
+  /// Records the permanent key of an object, if there are children.
   func promote(_ temporary: Int64, to permanent: RowKey) {
     keys.withLock {
+      guard $0.childCount > 0 else { return }
       $0.permanent[temporary] = permanent.primaryKey
       $0.temporary[permanent] = temporary
     }
@@ -48,8 +67,9 @@ struct ChildLink: ~Copyable, Sendable {
     keys.withLock { $0.separate.contains(temporary) }
   }
 
+  /// Discards all keys.
   func removeAll() {
-    keys.withLock { $0 = Keys() }
+    keys.withLock { $0 = Keys(childCount: $0.childCount) }
   }
 }
 

@@ -36,7 +36,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     (type: NSManagedObject.Type, entity: NSEntityDescription)?
   /// The parent context that this one reads from and saves to, instead of the stores.
   private var parentContext: NSManagedObjectContext?
-  /// Whether this context is the parent of another.
+  /// Whether this context is or was the parent of another.
   let hasChildren = Atomic<Bool>(false)
   /// What this context stores for its children.
   final let children = ChildLink()
@@ -147,6 +147,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let (keys, survivors) = registry.removeAll()
     removeOwner(of: keys)
     for object in survivors { object.keepStore(store(for: object)) }
+    parentContext?.children.removeChild()
   }
 
   /// Returns whether an object whose row doesn't exist becomes deleted with `nil` values; called
@@ -189,6 +190,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       guard let newValue else { return }
       parentContext = newValue
       newValue.hasChildren.store(true, ordering: .relaxed)
+      newValue.children.addChild()
       attach(newValue.requiredCoordinator)
     }
   }

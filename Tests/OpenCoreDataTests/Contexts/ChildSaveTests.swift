@@ -373,4 +373,32 @@ struct ChildSaveTests {
       withExtendedLifetime(object) {}
     }
   }
+
+  @Test("The keys of saved objects are kept for children, as long as there are any")
+  func keysOfSavedObjectsAreKeptForChildren() throws {
+    let bed = try ContextBed(.sqlite)
+    let root = bed.context()
+    func isKept(_ key: Int64) -> Bool { root.children.permanentKey(for: key) != nil }
+    /// Inserts and saves an object; returns its temporary key.
+    func save(in context: NSManagedObjectContext) throws -> Int64 {
+      try context.performAndWait {
+        let key = context.make("Person", ["name": "new"]).primaryKey
+        try context.save()
+        return key
+      }
+    }
+    /// Saves an object of a child that exists until this function returns.
+    func saveInChild() throws -> Int64 {
+      let child = bed.child(of: root)
+      let key = try save(in: child)
+      try root.performAndWait { try root.save() }
+      #expect(isKept(key))
+      withExtendedLifetime(child) {}
+      return key
+    }
+    let earlier = try saveInChild()
+    #expect(!isKept(earlier))
+    let later = try save(in: root)
+    #expect(!isKept(later))
+  }
 }
