@@ -17,6 +17,8 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
   /// The request of the last `performFetch`.
   private(set) var plan: FetchPlan?
   var list: any FetchedList = RetainedList([])
+  /// The results of a request for dictionaries, of the type that it has; `nil` for objects.
+  private(set) var dictionaries: [Any]?
   /// In order; a single one with all objects without a section key path.
   var sectionNames: [String] = []
   /// The index of each section's first object, and finally the total count.
@@ -43,8 +45,12 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
   var isFetched: Bool { plan != nil }
 
   /// Fetches, builds the sections, and begins to observe the context.
+  ///
+  /// Dictionaries aren't observed.
   func performFetch<T>(_ request: NSFetchRequest<T>) throws {
     let plan = try FetchPlan(request, model: context.requiredCoordinator.managedObjectModel)
+    if plan.dictionary != nil { return try fetchDictionaries(plan, as: T.self) }
+    dictionaries = nil
     let cache = try cacheName.flatMap { name in
       try FetchedResultsCache(name: name, plan: plan, sectionNameKeyPath, of: context)
     }
@@ -53,12 +59,31 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     if let known, known.starts.last == list.count {
       (sectionNames, sectionStarts) = (known.names, known.starts)
     } else {
-      try arrangeSections()
+      try arrangeSections { sectionName(of: list.object(at: $0)) }
     }
     self.plan = plan
     follow()
     // A cache that can't be written is ignored: the result is complete without it.
     if known == nil { try? cache?.write(self) }
+  }
+
+  private func fetchDictionaries<T>(_ plan: FetchPlan, as type: T.Type) throws {
+    if delegate != nil { FetchedResults.stopFollowingDictionaries() }
+    let found = try context.fetchDictionaries(plan)
+    let isSwift = T.self == [String: Any].self
+    dictionaries = found.map { dictionary -> Any in
+      isSwift ? dictionary as Any : NSDictionary(dictionary: dictionary) as Any
+    }
+    list = RetainedList([])
+    try arrangeSections { sectionName(of: found[$0]) }
+    self.plan = plan
+  }
+
+  /// Stops with a fatal error, because changes of dictionaries can't be reported.
+  static func stopFollowingDictionaries() -> Never {
+    fatalError(
+      "a fetched results controller reports no changes of dictionaries: fetch objects, or set no "
+        + "delegate")
   }
 
   private func fetch(_ plan: FetchPlan, _ known: FetchedResultsCache.Content?) throws {
@@ -79,6 +104,15 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
       keys: ids.map { $0.identity },
       unsaved: ids.filter(\.isTemporaryID).compactMap { context.registeredObject(for: $0) },
       plan: plan, context: context)
+  }
+
+  /// The number of objects or dictionaries.
+  var count: Int { dictionaries?.count ?? list.count }
+
+  /// Returns the object or dictionary at a position.
+  func item(at position: Int) -> Any {
+    guard let dictionaries else { return list.object(at: position) }
+    return dictionaries[position]
   }
 
   // MARK: Sections
@@ -131,6 +165,12 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     return "\(value)"
   }
 
+  /// Returns the name of a dictionary's section; its values are by whole key paths.
+  private func sectionName(of dictionary: [String: Any]) -> String {
+    guard let sectionNameKeyPath, let value = dictionary[sectionNameKeyPath] else { return "" }
+    return "\(value)"
+  }
+
   /// Returns the uppercase first letter of a name; `nil` for an empty one.
   static func initial(of name: String) -> String? {
     name.first.map { $0.uppercased() }
@@ -141,16 +181,18 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     return delegate.controller(makeDelegateController(self), sectionIndexTitleForSectionName: name)
   }
 
-  /// Reads the section key path of every object.
-  private func arrangeSections() throws {
+  /// Finds the sections.
+  ///
+  /// - Parameter nameOfSection: Returns the name of a position's section.
+  private func arrangeSections(_ nameOfSection: (Int) -> String) throws {
     guard sectionNameKeyPath != nil else {
-      (sectionNames, sectionStarts) = ([""], [0, list.count])
+      (sectionNames, sectionStarts) = ([""], [0, count])
       return
     }
     var (names, starts): ([String], [Int]) = ([], [])
     var seen: Set<String> = []
-    for position in 0..<list.count {
-      let name = sectionName(of: list.object(at: position))
+    for position in 0..<count {
+      let name = nameOfSection(position)
       if name == names.last { continue }
       guard seen.insert(name).inserted else {
         throw NSError.fetch(
@@ -160,14 +202,16 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
       names.append(name)
       starts.append(position)
     }
-    (sectionNames, sectionStarts) = (names, starts + [list.count])
+    (sectionNames, sectionStarts) = (names, starts + [count])
   }
 
   var snapshot: FetchedResultsSnapshot {
     FetchedResultsSnapshot(
       sectionIdentifiers: sectionNames,
       items: sectionNames.indices.map { index in
-        (sectionStarts[index]..<sectionStarts[index + 1]).map { list.object(at: $0).objectID }
+        (sectionStarts[index]..<sectionStarts[index + 1]).compactMap {
+          (item(at: $0) as? NSManagedObject)?.objectID
+        }
       })
   }
 
@@ -187,7 +231,7 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
 
   /// Updates the cache file for the list; a cache that can't be written is ignored.
   private func contextDidSave() {
-    guard let cacheName, let plan, delegate != nil else { return }
+    guard let cacheName, let plan, delegate != nil, dictionaries == nil else { return }
     try? FetchedResultsCache(name: cacheName, plan: plan, sectionNameKeyPath, of: context)?
       .write(self)
   }
@@ -198,7 +242,7 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
 extension FetchedResults {
   /// Updates the list and the sections and notifies the delegate.
   func contextDidChange(_ notification: Notification) {
-    guard let plan, let delegate else { return }
+    guard let plan, let delegate, dictionaries == nil else { return }
     let change = ListChange(changed(notification, plan), in: self, plan)
     guard !change.isEmpty else { return }
     let controller = makeDelegateController(self)

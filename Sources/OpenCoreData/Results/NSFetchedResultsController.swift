@@ -4,7 +4,8 @@ import ManagedModel
 ///
 /// From `performFetch` on, observes the context's did-change notification and notifies the delegate
 /// of changes to the list. Changes that the context isn't notified of aren't detected: batch
-/// requests, and saves of other contexts until they are merged. Use it on the context's queue.
+/// requests, and saves of other contexts until they are merged. Without a delegate, the results
+/// can be dictionaries, whose changes aren't tracked. Use it on the context's queue.
 /// Apple counterpart: the same name; the book's chapter 3.
 open class NSFetchedResultsController<ResultType>: NSObject {
   private let results: FetchedResults
@@ -15,14 +16,17 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// Creates a controller that hasn't fetched yet.
   ///
-  /// It's a programmer error to pass a request whose `sortDescriptors` is `nil`. No statements.
+  /// It's a programmer error to pass a request whose `sortDescriptors` is `nil`, or one for object
+  /// IDs or a count. No statements.
   /// - Parameters:
-  ///   - fetchRequest: The request for objects. If its `sortDescriptors` is empty, the objects are
+  ///   - fetchRequest: The request for objects or, without a delegate, for dictionaries. If its `sortDescriptors` is empty, the objects are
   ///     in the store's order, and new ones are appended to the list or to their section.
   ///   - context: The context that fetches the objects, and whose changes the controller follows.
   ///   - sectionNameKeyPath: The key path to the name of an object's section; `nil` for one
-  ///     section. The first sort descriptor must group the objects by section.
+  ///     section. The first sort descriptor must group the objects by section. Dictionaries must
+  ///     contain this key path.
   ///   - name: The name of a file that caches order and sections between runs; `nil` for none.
+  ///     Dictionaries aren't cached.
   public init(
     fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?
@@ -32,8 +36,11 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         "a fetched results controller needs a fetch request with sort descriptors: set its "
           + "sortDescriptors, to an empty array if the order doesn't matter")
     }
-    guard fetchRequest.resultType == .managedObjectResultType else {
-      fatalError("a fetched results controller fetches objects: don't set the request's resultType")
+    let resultType = fetchRequest.resultType
+    guard resultType == .managedObjectResultType || resultType == .dictionaryResultType else {
+      fatalError(
+        "a fetched results controller fetches objects or dictionaries: don't set the request's "
+          + "resultType to another")
     }
     self.fetchRequest = fetchRequest
     isProxy = false
@@ -56,7 +63,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// Fetches, builds the sections, and begins to observe the context.
   ///
-  /// **Cost:** one SELECT; with a batch size, one SELECT of object IDs. Sections read their key
+  /// Dictionaries have the saved values, and aren't updated: it's a programmer error to fetch them
+  /// with a delegate. **Cost:** one SELECT; with a batch size, one SELECT of object IDs. Sections read their key
   /// path for each object, batch by batch with a batch size. With a valid cache file: no statements
   /// with a batch size, and no section key paths are read.
   /// - Throws: As `fetch`; 134060 if the first sort descriptor doesn't group the objects by
@@ -66,9 +74,12 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   }
 
   /// The object that is notified of changes; if `nil`, the controller doesn't observe the context.
+  ///
+  /// It's a programmer error to set it after dictionaries were fetched.
   open weak var delegate: (any NSFetchedResultsControllerDelegate)? {
     get { results.delegate }
     set {
+      if newValue != nil, results.dictionaries != nil { FetchedResults.stopFollowingDictionaries() }
       results.delegate = newValue
       results.makeDelegateController = { results in
         let request = NSFetchRequest<any NSFetchRequestResult>()
@@ -87,11 +98,11 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// The name of the cache file.
   public var cacheName: String? { results.cacheName }
 
-  /// The objects in order; `nil` before `performFetch`.
+  /// The objects or dictionaries in order; `nil` before `performFetch`.
   ///
   /// With a batch size, this loads every batch.
   open var fetchedObjects: [ResultType]? {
-    results.isFetched ? (0..<results.list.count).map { cast(results.list.object(at: $0)) } : nil
+    results.isFetched ? (0..<results.count).map { cast(results.item(at: $0)) } : nil
   }
 
   /// The sections in order; `nil` before `performFetch`.
@@ -99,14 +110,14 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     results.isFetched ? results.sections : nil
   }
 
-  /// Returns the object at an index path; it's a programmer error if there's none.
+  /// Returns the object or dictionary at an index path; it's a programmer error if there's none.
   ///
   /// **Cost:** with a batch size, one SELECT if its batch isn't loaded.
   open func object(at indexPath: IndexPath) -> ResultType {
-    cast(results.list.object(at: results.position(of: indexPath)))
+    cast(results.item(at: results.position(of: indexPath)))
   }
 
-  /// Returns the index path of an object; `nil` if it isn't in the results.
+  /// Returns the index path of an object; `nil` if it isn't in the results, and for a dictionary.
   ///
   /// No statements.
   open func indexPath(forObject object: ResultType) -> IndexPath? {
@@ -133,7 +144,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     results.sections.firstIndex { $0.indexTitle == title } ?? NSNotFound
   }
 
-  /// The current sections and object IDs.
+  /// The current sections and object IDs; no IDs for dictionaries.
   ///
   /// No statements.
   public var snapshot: FetchedResultsSnapshot { results.snapshot }
@@ -152,11 +163,12 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     results.list.objectID(at: position)
   }
 
-  private func cast(_ object: NSManagedObject) -> ResultType {
-    guard let object = object as? ResultType else {
-      fatalError("the object \(object.objectID) isn't a \(ResultType.self)")
+  private func cast(_ item: Any) -> ResultType {
+    guard let result = item as? ResultType else {
+      let object = (item as? NSManagedObject).map { "the object \($0.objectID)" }
+      fatalError("\(object ?? "a dictionary") isn't a \(ResultType.self)")
     }
-    return object
+    return result
   }
 }
 
@@ -274,9 +286,9 @@ public protocol NSFetchedResultsSectionInfo {
   var name: String { get }
   /// The title in a section index: the uppercase first letter of the name.
   var indexTitle: String? { get }
-  /// The number of objects in the section; needs no statement.
+  /// The number of objects or dictionaries in the section; needs no statement.
   var numberOfObjects: Int { get }
-  /// The section's objects; with a batch size, this loads every batch of the section.
+  /// The section's objects or dictionaries; with a batch size, this loads every batch of the section.
   var objects: [Any]? { get }
 }
 
@@ -296,7 +308,7 @@ struct FetchedSection: NSFetchedResultsSectionInfo {
 
   var objects: [Any]? {
     guard let results else { return [] }
-    return results.range(of: self).map { results.list.object(at: $0) }
+    return results.range(of: self).map { results.item(at: $0) }
   }
 }
 
