@@ -216,6 +216,8 @@ extension NSManagedObjectContext {
         refresh(object, with: row)
       } else if seesNewest, object.isFault, row.layoutIndex == object.layout.index {
         object.retainCachedRow(row)
+      } else if object.state.contains(.inaccessible) {
+        revive(object, with: row)
       } else {
         row.release()
       }

@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
     advanceGeneration()
     var applied = MergedChanges()
     for identity in saved.inserted {
-      if hasParent, let object = registeredForMerge(identity) {
+      if hasParent, let object = registeredForMerge(identity, isSaved: true) {
         // A child's own object, which its parent has saved, or one that the parent had before.
         refresh(object, in: &applied)
         continue
@@ -87,12 +87,12 @@ extension NSManagedObjectContext {
       applied.inserted.append(object.identity)
     }
     for identity in saved.updated {
-      guard let object = registeredForMerge(identity) else { continue }
+      guard let object = registeredForMerge(identity, isSaved: true) else { continue }
       refresh(object, in: &applied)
     }
     var isPropagating = false
     for identity in saved.deleted {
-      guard let object = registeredForMerge(identity) else { continue }
+      guard let object = registeredForMerge(identity, isSaved: false) else { continue }
       if object.state.contains(.deleted) { isPropagating = true }
       loseRow(object)
       applied.deleted.append(object.identity)
@@ -123,17 +123,34 @@ extension NSManagedObjectContext {
   /// parent has, registered as a fault if necessary.
   private func registeredInsertion(_ identity: FetchedIdentity) -> NSManagedObject? {
     guard identity.primaryKey <= 0 else {
-      return registered(identity.layout, identity.primaryKey)
+      let object = registered(identity.layout, identity.primaryKey)
+      return object.state.contains(.inaccessible) && !isSavedAgain(object) ? nil : object
     }
     return parent == nil ? nil : counterpart(of: identity)
   }
 
-  private func registeredForMerge(_ identity: FetchedIdentity) -> NSManagedObject? {
+  /// Returns the registered object of a row; `nil` if there's none, or if it has lost the row.
+  ///
+  /// - Parameter isSaved: Whether the row was saved: an object that had lost it has it again.
+  private func registeredForMerge(
+    _ identity: FetchedIdentity, isSaved: Bool
+  ) -> NSManagedObject? {
     let (rootIndex, key) = (identity.layout.rootIndex, identity.primaryKey)
-    let object =
+    let found =
       registry.object(rootIndex: rootIndex, key: key) ?? twin(rootIndex: rootIndex, key: key)
-    guard let object, !object.state.contains(.inaccessible) else { return nil }
-    return object
+    guard let object = found else { return nil }
+    guard object.state.contains(.inaccessible) else { return object }
+    return isSaved && isSavedAgain(object) ? object : nil
+  }
+
+  /// Returns whether an object that had lost its row has one again; it's fulfilled then.
+  private func isSavedAgain(_ object: NSManagedObject) -> Bool {
+    do {
+      return try revive(object)
+    } catch {
+      noteFailure(error, "\(object.objectID) couldn't be read again")
+      return false
+    }
   }
 
   /// Marks an object as deleted after its row was deleted elsewhere; there's nothing to save.

@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
   final func parentRow(of object: NSManagedObject) throws -> Row? {
     let identity = object.identity
     return try askParent { parent in
-      guard let source = parent.counterpart(of: identity) else { return nil }
+      guard let source = try parent.revivedCounterpart(of: identity) else { return nil }
       return try parent.presentRow(of: source)
     }
   }
@@ -55,6 +55,17 @@ extension NSManagedObjectContext {
     if let permanent = children.permanentKey(for: key) { return registered(layout, permanent) }
     let isKnownAbove = askParent { $0.counterpart(of: identity) != nil } ?? false
     return isKnownAbove ? registered(layout, key) : nil
+  }
+
+  /// Returns this context's object for a child's identity, also one whose row exists again; `nil`
+  /// if there's none.
+  private func revivedCounterpart(of identity: FetchedIdentity) throws -> NSManagedObject? {
+    if let object = counterpart(of: identity) { return object }
+    let (layout, key) = (identity.layout, identity.primaryKey)
+    guard let object = registry.object(rootIndex: layout.rootIndex, key: key),
+      object.layout === layout, try revive(object)
+    else { return nil }
+    return object
   }
 
   /// Returns an object's current values as a row, retained for the caller; `nil` if it is or will
@@ -162,6 +173,8 @@ extension NSManagedObjectContext {
           object.turnIntoFault()
           object.fulfill(with: row)
         }
+      } else if object.state.contains(.inaccessible) {
+        if let row = try parent.presentRow(of: source) { revive(object, with: row) }
       } else if plan.refreshes, plan.includesPropertyValues,
         let row = try parent.presentRow(of: source)
       {

@@ -125,7 +125,8 @@ extension NSManagedObjectContext {
   /// The next did-change lists it as refreshed if the row isn't the one that it had.
   /// - Parameter row: The row, whose reference count this method takes over.
   final func refresh(_ object: NSManagedObject, with row: Row) {
-    guard !object.isInserted, !object.state.contains(.inaccessible) else { return row.release() }
+    guard !object.isInserted else { return row.release() }
+    guard !object.state.contains(.inaccessible) else { return _ = revive(object, with: row) }
     if !object.hasEqualRow(row) {
       changes.eventRefreshed.insert(object)
       scheduleProcessing()
@@ -150,17 +151,23 @@ extension NSManagedObjectContext {
   /// neither has one, or if it can't be read.
   private func currentRow(of object: NSManagedObject) -> Row? {
     do {
-      if parent != nil { return try parentRow(of: object) }
-      guard let store = store(for: object) else { return nil }
-      let row =
-        try reads.pin == nil
-        ? cachedRow(of: object, in: store, notBefore: -.infinity)
-        : pinnedRow(of: object, in: store)
-      return try row ?? storedRow(of: object, in: store)
+      return try visibleRow(of: object)
     } catch {
       noteFailure(error, "\(object.objectID) couldn't be refreshed")
       return nil
     }
+  }
+
+  /// Returns the row that a fault of an object would read, from the row cache, the store, or the
+  /// parent, retained for the caller; `nil` if there's none.
+  final func visibleRow(of object: NSManagedObject) throws -> Row? {
+    if parent != nil { return try parentRow(of: object) }
+    guard let store = store(for: object) else { return nil }
+    let row =
+      try reads.pin == nil
+      ? cachedRow(of: object, in: store, notBefore: -.infinity)
+      : pinnedRow(of: object, in: store)
+    return try row ?? storedRow(of: object, in: store)
   }
 }
 

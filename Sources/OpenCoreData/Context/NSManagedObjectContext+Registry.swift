@@ -42,7 +42,8 @@ extension NSManagedObjectContext {
 
   /// Returns the object with an ID if its row exists.
   ///
-  /// **Cost:** none for a realized object; otherwise at most the one SELECT of its fault.
+  /// An object that had lost its row is looked for again. **Cost:** none for a realized object;
+  /// otherwise at most the one SELECT of its fault.
   /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) if there's no such row.
   public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     checkModel(of: objectID.layout)
@@ -50,7 +51,9 @@ extension NSManagedObjectContext {
     if let object = registry.object(rootIndex: rootIndex, key: key)
       ?? twin(rootIndex: rootIndex, key: key)
     {
-      guard !object.state.contains(.inaccessible) else { throw NSError.missingObject(objectID) }
+      if object.state.contains(.inaccessible) {
+        guard try revive(object) else { throw NSError.missingObject(objectID) }
+      }
       if !object.isFault { return object }
       return try fulfilled(object, objectID)
     }
