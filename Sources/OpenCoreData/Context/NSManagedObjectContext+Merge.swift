@@ -6,17 +6,22 @@ extension NSManagedObjectContext {
   ///
   /// Updated objects that are registered here are refreshed; their unsaved changes are kept.
   /// Deleted objects that are registered lose their unsaved changes, and are in `deletedObjects`
-  /// until pending changes are next processed. Inserted objects are registered as faults, and
-  /// deregistered unless they're retained. Unregistered objects are ignored. Posts did-change and
-  /// did-merge. If the notification comes from a context of another coordinator with the same store
-  /// file, the rows are read again. Call it on this context's queue. **Cost:** no statements;
-  /// firing a fault for an object that another coordinator saved costs one SELECT.
+  /// until pending changes are next processed. As far as their relationships are known without
+  /// reading them, unsaved references to them become `nil`, objects that refer to them otherwise
+  /// are refreshed, and new objects that a cascade rule applies to are deleted. Inserted objects
+  /// are registered as faults, and deregistered unless they're retained. Unregistered objects are
+  /// ignored. Posts did-change and did-merge. If the notification comes from a context of another
+  /// coordinator with the same store file, the rows are read again. Call it on this context's
+  /// queue. **Cost:** no statements, except one SELECT for each entity of objects that refer to
+  /// what another coordinator has deleted; firing a fault for an object that another coordinator
+  /// saved costs one SELECT.
   public final func mergeChanges(fromContextDidSave notification: Notification) {
     let source = notification.object as? NSManagedObjectContext
     guard source !== self, let userInfo = notification.userInfo else { return }
     let changes = MergedChanges(userInfo, from: source, for: self)
-    if source?.coordinator !== coordinator { requiredCoordinator.forget(changes) }
-    merge(changes)
+    let isForeign = source?.coordinator !== coordinator
+    if isForeign { requiredCoordinator.forget(changes) }
+    merge(changes, rereads: isForeign)
   }
 
   /// Merges into contexts the changes that another process or a batch request saved.
@@ -24,7 +29,8 @@ extension NSManagedObjectContext {
   /// The dictionary has the keys of a did-save notification, with sets or arrays of object IDs or
   /// of their URIs. Parents are merged before their children, whatever their order in the array.
   /// Waits for each context's queue. Merges as `mergeChanges(fromContextDidSave:)` does. **Cost:**
-  /// one SELECT for each entity of updated objects that are registered.
+  /// one SELECT for each entity of updated objects that are registered, and one for each entity of
+  /// objects that refer to deleted ones.
   public static func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
     into contexts: [NSManagedObjectContext]
@@ -37,7 +43,7 @@ extension NSManagedObjectContext {
         if forgotten.insert(ObjectIdentifier(coordinator)).inserted { coordinator.forget(changes) }
         context.advanceGeneration()
         context.reload(changes.updated)
-        context.merge(changes)
+        context.merge(changes, rereads: true)
       }
     }
   }
@@ -68,7 +74,9 @@ extension NSManagedObjectContext {
   }
 
   /// Merges changes saved elsewhere: one event, if a registered or new object is affected.
-  final func merge(_ saved: MergedChanges) {
+  ///
+  /// - Parameter rereads: Whether the row cache may have outdated rows of other objects.
+  final func merge(_ saved: MergedChanges, rereads: Bool = false) {
     let event = scope.begin(.merge)
     if coordinator?.hasSeveralStores == true {
       for identity in saved.all { makeRoom(for: identity.layout.storeIndex) }
@@ -90,15 +98,7 @@ extension NSManagedObjectContext {
       guard let object = registeredForMerge(identity, isSaved: true) else { continue }
       refresh(object, in: &applied)
     }
-    var isPropagating = false
-    for identity in saved.deleted {
-      guard let object = registeredForMerge(identity, isSaved: false) else { continue }
-      if object.state.contains(.deleted) { isPropagating = true }
-      loseRow(object)
-      applied.deleted.append(object.identity)
-    }
-    // Deletions in the store don't propagate as this context's own.
-    if isPropagating { changes.unpropagated.removeAll { $0.state.contains(.inaccessible) } }
+    applied.deleted = mergeDeletions(of: saved.deleted, rereads: rereads)
     // A child may have objects that this context has released.
     defer {
       for observer in mergeObservers.contexts { observer.perform { observer.merge(saved) } }
@@ -132,7 +132,7 @@ extension NSManagedObjectContext {
   /// Returns the registered object of a row; `nil` if there's none, or if it has lost the row.
   ///
   /// - Parameter isSaved: Whether the row was saved: an object that had lost it has it again.
-  private func registeredForMerge(
+  final func registeredForMerge(
     _ identity: FetchedIdentity, isSaved: Bool
   ) -> NSManagedObject? {
     let (rootIndex, key) = (identity.layout.rootIndex, identity.primaryKey)
@@ -153,30 +153,6 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Marks an object as deleted after its row was deleted elsewhere; there's nothing to save.
-  private func loseRow(_ object: NSManagedObject) {
-    changes.inserted.remove(object)
-    changes.updated.remove(object)
-    changes.eventUpdated.remove(object)
-    changes.eventRefreshed.remove(object)
-    object.becomeInaccessible()
-    object.values = nil
-    object.prefetched = nil
-    changes.deleted.insert(object)
-    changes.mergedDeletions.append(object)
-    changes.eventDeleted.insert(object)
-  }
-
-  /// Removes the objects that a merge deleted from `deletedObjects`.
-  final func finishMergedDeletions() {
-    guard !changes.mergedDeletions.isEmpty else { return }
-    for object in changes.mergedDeletions {
-      changes.updated.remove(object)
-      changes.deleted.remove(object)
-    }
-    changes.mergedDeletions = []
-  }
-
   private func announceMerge(_ merged: MergedChanges) {
     func ids(_ identities: [FetchedIdentity]) -> Set<NSManagedObjectID> {
       Set(identities.map { objectID(of: $0) })
@@ -191,7 +167,7 @@ extension NSManagedObjectContext {
 
   /// Rereads the rows of registered objects that the row cache doesn't have: one SELECT for each
   /// entity.
-  private func reload(_ identities: [FetchedIdentity]) {
+  final func reload(_ identities: [FetchedIdentity]) {
     guard parent == nil else { return }
     var byEntity: [ObjectIdentifier: (layout: EntityLayout, keys: ContiguousArray<Int64>)] = [:]
     for identity in identities {

@@ -232,7 +232,7 @@ extension NSManagedObject {
   }
 
   /// Returns whether a to-one referred to an object when this one was last read or saved.
-  private func refersInStore(to object: NSManagedObject, _ slot: RowSlot) -> Bool {
+  final func refersInStore(to object: NSManagedObject, _ slot: RowSlot) -> Bool {
     guard !isInserted, !row.isNull(slot) else { return false }
     let key = row.int64(slot)
     return key == object.primaryKey

@@ -452,27 +452,4 @@ struct MergeTests {
     }
     contexts[1].performAndWait { #expect(people[1].label == "newest") }
   }
-
-  @Test("A new reference to an object whose deletion was merged fails validation")
-  func referencesToMergedDeletionsAreNotSaved() throws {
-    let pair = try Pair(.sqlite)
-    var team: NSManagedObject?
-    _ = try pair.save { team = $0.make("Team", ["name": "short-lived"]) }
-    let id = try #require(pair.writer.performAndWait { team?.objectID })
-    let reader = pair.reader
-    let person = reader.performAndWait {
-      let (person, team) = (reader.object(with: pair.ids[0]), reader.object(with: id))
-      #expect(team.label == "short-lived")
-      person.setValue(team, forKey: "team")
-      reader.processPendingChanges()
-      return person
-    }
-    let note = try pair.save { $0.delete($0.object(with: id)) }
-    try reader.performAndWait {
-      reader.mergeChanges(fromContextDidSave: note)
-      #expect(thrownError { try reader.save() }?.code == NSManagedObjectValidationError)
-      person.setValue(nil, forKey: "team")
-      try reader.save()
-    }
-  }
 }

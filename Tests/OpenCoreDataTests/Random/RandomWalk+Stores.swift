@@ -117,6 +117,7 @@ extension RandomWalk {
       }
       reference.process()
       reference.merge(saved)
+      here.retained = here.retained.filter { $0.value.managedObjectContext != nil }
       // The next merge can deregister what this one has registered.
       adoptRegistered()
     }

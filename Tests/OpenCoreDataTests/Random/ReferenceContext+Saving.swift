@@ -130,11 +130,79 @@ extension ReferenceContext {
   /// Merges a save of another context.
   func merge(_ note: Note) {
     for serial in note.updated where !self[serial].isMissing { refresh(serial, merging: true) }
-    for serial in note.deleted where objects[serial] != nil && !self[serial].isMissing {
+    let lost = note.deleted.filter { objects[$0] != nil && !self[$0].isMissing }
+    let orphans = discardReferences(to: lost)
+    var outdated: Set<Int> = []
+    for serial in lost where !self[serial].isFault {
+      for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] {
+        let known = known(side, of: serial).subtracting(lost)
+        outdated.formUnion(known.filter { hasSavedReference($0, to: serial, side.inverse) })
+      }
+    }
+    for serial in lost {
       self[serial] = ReferenceObject()
       self[serial].isFault = false
       self[serial].isMissing = true
     }
+    for serial in outdated { refresh(serial, merging: true) }
+    for serial in orphans { delete(serial) }
+    process()
+  }
+
+  /// Discards the unsaved references to objects whose deletion is merged; returns the new objects
+  /// to delete with them.
+  private func discardReferences(to lost: Set<Int>) -> Set<Int> {
+    var orphans: Set<Int> = []
+    for (serial, object) in objects
+    where (object.isInserted || object.isUpdated) && !object.isDeleted && !object.isMissing
+      && !lost.contains(serial)
+    {
+      for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] {
+        let changed =
+          side.isToMany
+          ? toMany(side.name, of: serial).added
+          : Set([object.changes.toOne[side.name] ?? nil].compactMap { $0 })
+        let gone = changed.intersection(lost)
+        if gone.isEmpty { continue }
+        if object.isInserted, WorkshopModel.sides[side.inverse]?.cascades == true {
+          orphans.insert(serial)
+          continue
+        }
+        noteChange(serial)
+        if side.isToMany {
+          change(side.name, of: serial) { value in
+            for other in gone {
+              value.remove(other, isStored: false)
+              value.committed?.remove(other)
+            }
+          }
+        } else {
+          self[serial].changes.toOne.updateValue(nil, forKey: side.name)
+        }
+      }
+    }
+    return orphans
+  }
+
+  /// The destinations of an object that are known without reading, except deleted ones.
+  private func known(_ side: WorkshopModel.Side, of serial: Int) -> Set<Int> {
+    let value = toMany(side.name, of: serial)
+    let found =
+      side.isToMany
+      ? value.shown ?? value.added
+      : Set([self[serial].present.toOne[side.name]].compactMap { $0 })
+    return found.filter { !self[$0].isDeleted && !self[$0].isMissing }
+  }
+
+  /// Whether a value that was read, and wasn't changed since, refers to an object.
+  private func hasSavedReference(_ serial: Int, to other: Int, _ name: String) -> Bool {
+    let object = self[serial]
+    guard !object.isFault else { return false }
+    guard WorkshopModel.sides[name]?.isToMany == true else {
+      return object.changes.toOne[name] == nil && object.base.toOne[name] == other
+    }
+    let value = toMany(name, of: serial)
+    return value.shown?.contains(other) == true && !value.added.contains(other)
   }
 
   // MARK: Undo

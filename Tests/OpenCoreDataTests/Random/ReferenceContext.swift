@@ -156,7 +156,7 @@ final class ReferenceContext {
     self[serial].toMany[name] = value
   }
 
-  private func noteChange(_ serial: Int) {
+  func noteChange(_ serial: Int) {
     guard !self[serial].isInserted, !self[serial].isMissing else { return }
     self[serial].isUpdated = true
   }

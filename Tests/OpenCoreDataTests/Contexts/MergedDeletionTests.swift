@@ -1,0 +1,181 @@
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@Suite("Merged deletions and relationships")
+struct MergedDeletionTests {
+  /// Saves the changes of a block in a context; returns the did-save notification.
+  private static func save(
+    in context: NSManagedObjectContext, _ change: () throws -> Void
+  ) throws -> Notification {
+    let saved = NoteList(context, .NSManagedObjectContextDidSave)
+    try context.performAndWait {
+      try change()
+      try context.save()
+    }
+    guard let note = saved.notes.last else { throw CocoaError(.featureUnsupported) }
+    return note
+  }
+
+  @Test(
+    "Unsaved references to an object whose deletion is merged become nil, and the rest is saved",
+    arguments: StoreKind.allCases)
+  func unsavedReferencesBecomeNil(kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let id = try bed.addPeople(2)[0]
+    let (writer, reader) = (bed.context(), bed.context())
+    let ids = try writer.performAndWait {
+      let objects = [writer.make("Team", ["name": "gone"]), writer.make("Tag", ["name": "gone"])]
+      try writer.save()
+      return objects.map(\.objectID)
+    }
+    try reader.performAndWait {
+      let (person, new) = (reader.object(with: id), reader.make("Person", ["name": "new"]))
+      let (team, tag) = (reader.object(with: ids[0]), reader.object(with: ids[1]))
+      for object in [person, new] {
+        object.setValue(team, forKey: "team")
+        object.setValue(Set([tag]), forKey: "tags")
+        object.number = 7
+      }
+      reader.processPendingChanges()
+      let note = try Self.save(in: writer) {
+        for id in ids { writer.delete(writer.object(with: id)) }
+      }
+      let (changes, before) = (NoteList(reader), reader.counters)
+      reader.mergeChanges(fromContextDidSave: note)
+      let cost = reader.counters - before
+      #expect(cost.selects == 0 && cost.faults == 0)
+      #expect(team.isDeleted && tag.isDeleted)
+      #expect(changes.union(NSUpdatedObjectsKey) == [person, new])
+      for object in [person, new] {
+        #expect(object.one("team") == nil && object.set("tags").isEmpty && object.number == 7)
+      }
+      try reader.save()
+      #expect(!reader.hasChanges)
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let saved = try check.people().filter { $0.number == 7 }
+      #expect(Set(saved.map(\.label)) == ["p1", "new"])
+      #expect(saved.allSatisfy { $0.one("team") == nil && $0.set("tags").isEmpty })
+    }
+  }
+
+  @Test(
+    "A new object is deleted with its owner, whose deletion is merged and cascades",
+    arguments: StoreKind.allCases)
+  func newObjectsAreDeletedByCascades(kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let (writer, reader) = (bed.context(), bed.context())
+    try reader.performAndWait {
+      let people = ids.map { reader.object(with: $0) }
+      let gadgets = people.map { reader.make("Gadget", ["name": "new", "owner": $0]) }
+      reader.processPendingChanges()
+      let note = try Self.save(in: writer) { writer.delete(writer.object(with: ids[0])) }
+      let changes = NoteList(reader)
+      reader.mergeChanges(fromContextDidSave: note)
+      #expect(changes.union(NSDeletedObjectsKey) == [people[0], gadgets[0]])
+      #expect(gadgets[0].managedObjectContext == nil)
+      #expect(reader.insertedObjects == [gadgets[1]] && gadgets[1].one("owner") === people[1])
+      try reader.save()
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let found = try check.fetch(NSFetchRequest<NSManagedObject>(entityName: "Gadget"))
+      #expect(found.map { $0.one("owner")?.objectID } == [ids[1]])
+    }
+  }
+
+  @Test("Objects that refer to a row deleted by a batch request are read again, with their changes")
+  func referencesToBatchDeletionsAreReadAgain() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(3)
+    let (writer, reader) = (bed.context(), bed.context())
+    let (people, team) = try reader.performAndWait {
+      let people = try reader.people()
+      let team = try #require(people[0].one("team"))
+      #expect(team.set("members") == Set(people) && people.map(\.label) == ["p1", "p2", "p3"])
+      people[2].label = "changed"
+      return (people, team)
+    }
+    func deleteAndMerge(_ id: NSManagedObjectID) throws {
+      try writer.performAndWait { try writer.execute(NSBatchDeleteRequest(objectIDs: [id])) }
+      NSManagedObjectContext.mergeChanges(
+        fromRemoteContextSave: [NSDeletedObjectsKey: [id]], into: [reader])
+    }
+    try deleteAndMerge(ids[0])
+    reader.performAndWait {
+      #expect(people[0].isDeleted && team.set("members") == Set(people[1...]))
+    }
+    let teamID = reader.performAndWait { team.objectID }
+    let before = reader.performAndWait { reader.counters }
+    try deleteAndMerge(teamID)
+    try reader.performAndWait {
+      #expect(people[1].one("team") == nil && people[2].one("team") == nil)
+      let cost = reader.counters - before
+      #expect(cost.selects == 1, "both people are read by one SELECT")
+      #expect(people[1].label == "p2" && people[2].label == "changed")
+      #expect(reader.updatedObjects == [people[2]])
+      // Their versions have changed.
+      try reader.save()
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let saved = try check.people()
+      #expect(saved.map(\.label) == ["p2", "changed"])
+      #expect(saved.allSatisfy { $0.one("team") == nil })
+    }
+  }
+
+  @Test(
+    "A new reference stays, and fails validation, if no delete rule applies to it",
+    arguments: [("Kept", "looseList", "List"), ("Person", "idol", "Person")])
+  func referencesWithoutARuleFailTheSave(entity: String, key: String, other: String) throws {
+    let stack = try SharedStack(.sqlite, KinshipModel.make())
+    let (writer, reader) = (stack.context(), stack.context())
+    let id = try writer.performAndWait {
+      let object = writer.make(other, ["name": "gone"])
+      try writer.save()
+      return object.objectID
+    }
+    try reader.performAndWait {
+      let gone = reader.object(with: id)
+      let object = reader.make(entity, [key: gone])
+      let note = try Self.save(in: writer) { writer.delete(writer.object(with: id)) }
+      reader.mergeChanges(fromContextDidSave: note)
+      #expect(object.one(key) === gone && gone.isDeleted)
+      #expect(thrownError { try reader.save() }?.code == NSManagedObjectValidationError)
+      object.setValue(nil, forKey: key)
+      try reader.save()
+    }
+  }
+
+  @Test("Undo doesn't restore a reference to an object whose deletion was merged")
+  func undoRestoresNoReference() throws {
+    let bed = try ContextBed(.sqlite)
+    let id = try bed.addPeople(1)[0]
+    let (writer, reader) = (bed.context(), bed.context())
+    let teamID = try writer.performAndWait {
+      let team = writer.make("Team", ["name": "gone"])
+      try writer.save()
+      return team.objectID
+    }
+    try reader.performAndWait {
+      reader.undoManager = UndoManager()
+      let (person, team) = (reader.object(with: id), reader.object(with: teamID))
+      let old = try #require(person.one("team"))
+      person.setValue(team, forKey: "team")
+      reader.processPendingChanges()
+      person.label = "changed"
+      reader.processPendingChanges()
+      let note = try Self.save(in: writer) { writer.delete(writer.object(with: teamID)) }
+      reader.mergeChanges(fromContextDidSave: note)
+      reader.undo()
+      #expect(person.label == "p1" && person.one("team") == nil)
+      reader.undo()
+      #expect(person.one("team") === old)
+      try reader.save()
+    }
+  }
+}
