@@ -43,6 +43,9 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
   /// The value is part of the version hash: a store is migrated if external storage is turned on.
   /// If it's turned off, no mapping can be inferred, because values can be in files: add another
   /// attribute, and copy them in code.
+  ///
+  /// A fetch from a SQLite store can compare the attribute with `nil` and, for equality, with data
+  /// of up to 100,000 bytes, but not otherwise, because SQL can't read the files.
   public final var allowsExternalBinaryDataStorage = false { willSet { requireMutable() } }
 
   /// Whether each stored value begins with a byte that states where it is, in a SQLite store.

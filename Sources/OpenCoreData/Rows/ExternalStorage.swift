@@ -17,8 +17,11 @@ package struct ExternalStorage: Sendable {
     folder = storeURL.deletingLastPathComponent()
       .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
       .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
-    largestInRow = 100_000
+    largestInRow = Self.largestInRowOfFile
   }
+
+  /// `largestInRow` of a store in a file.
+  static let largestInRowOfFile = 100_000
 
   /// The maximum size in bytes of values in rows, for which SQLite is faster; larger ones are
   /// written to a file.

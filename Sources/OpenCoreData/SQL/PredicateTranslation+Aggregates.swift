@@ -84,6 +84,9 @@ extension PredicateTranslation {
         guard case .attribute(let column, let attribute) = value else {
           throw TranslationError(path.text, "\(function.rawValue) takes a path to an attribute.")
         }
+        if function != .count || values == .distinct {
+          try self.requireValueInColumn(attribute, path.text)
+        }
         type = try self.resultType(of: function, attribute, path.text)
         switch values {
         case .distinct: return "\(raw: name)(DISTINCT\(column))"
@@ -194,6 +197,9 @@ extension PredicateTranslation {
     guard Self.name(of: function) != nil else {
       throw TranslationError(
         expression.description, "The function \(function.rawValue) can't be translated to SQL.")
+    }
+    if function == .count, case .attribute(let column, _) = operand {
+      return .computed("CASE WHEN \(column) IS NOT NULL THEN 1 END", .integer)
     }
     let (fragment, type) = try value(of: operand, expression, at: site)
     switch function {

@@ -176,6 +176,7 @@ extension PredicateTranslation {
       let (bind, type) = try plain(constant, expression)
       return ("\(bind: bind)", type)
     case .attribute(let column, let attribute):
+      try requireValueInColumn(attribute, expression.description)
       return (column, StoredType(attribute.attributeType))
     case .computed(let fragment, let type): return (fragment, type)
     case .toMany(let path):

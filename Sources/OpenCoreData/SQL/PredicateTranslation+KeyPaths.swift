@@ -271,7 +271,8 @@ extension PredicateTranslation {
     defer { aggregatesRows = true }
     let found = try operand(argument, at: site)
     switch found {
-    case .object(let key, _) where function == .count:
+    case .object(let key, _) where function == .count,
+      .attribute(let key, _) where function == .count:
       return .computed("\(raw: name)(\(key))", .integer)
     case .toMany(let path) where function == .count && path.rest.isEmpty && path.filter == nil:
       return .computed(try countOfAll(path, at: site), .integer)

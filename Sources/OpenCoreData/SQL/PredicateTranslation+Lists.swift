@@ -102,7 +102,7 @@ extension PredicateTranslation {
       return .sql("\(key) IN (SELECT * FROM \(raw: keyArray(whole, values, entity))) ")
     }
     if rules.isLenient, isText(left) { return try lenientList(whole, values, left, rules) }
-    let (column, _) = try sides(left, left, rules)
+    let column = try side(left, beside: left, rules)
     if isWhole(left), values.allSatisfy({ $0.value.isWhole }) {
       let numbers = ContiguousArray(values.compactMap(\.value.exactInteger))
       let name = intArray(whole.origin.map(IntArraySource.integers) ?? .values(numbers))

@@ -209,6 +209,9 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLBind {
     let form = attribute.map { BindForm.stored(type, $0) } ?? .computed(type)
     if let bind = bind(constant, as: form) { return bind }
+    if let attribute, attribute.hasExternalValues, constant.value.stored(as: type) != nil {
+      throw tooLarge(for: attribute, rules)
+    }
     let name = attribute.map { "\($0)" } ?? "a value of the type \(type.declaration)"
     throw TranslationError(rules.piece, "\(constant.value.summary) can't be compared with \(name).")
   }
@@ -280,6 +283,7 @@ extension PredicateTranslation {
     var isText = false
     switch try walk(path.components[...], in: root, at: site, text: key) {
     case .attribute(let found, let attribute):
+      try requireValueInColumn(attribute, key)
       column = found
       isText = StoredType(attribute.attributeType) == .text
     case .object(let found, _) where ["self", "SELF", "objectID"].contains(key):

@@ -68,6 +68,7 @@ extension PredicateTranslation {
         "One side is \(first.summary), the other \(second.summary). CAST one of them to compare "
           + "the two.")
     }
+    try requireComparable(left, right, rules)
     return (try side(left, beside: right, rules), try side(right, beside: left, rules))
   }
 
@@ -80,7 +81,8 @@ extension PredicateTranslation {
     }
   }
 
-  private func side(
+  /// Returns one side as SQL, a constant as the type of the other side.
+  func side(
     _ operand: SQLOperand, beside other: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLFragment {
     switch operand {

@@ -263,12 +263,7 @@ enum BindForm: Sendable {
     switch self {
     case .plain: return Self.plain(constant)
     case .stored(let type, let attribute):
-      if type == .transformable, let attribute, let original = constant.original,
-        let value = translator.transformed(attribute, original)
-      {
-        return value
-      }
-      return constant.stored(as: type)
+      return Self.stored(constant, as: type, attribute, for: translator)
     case .computed(.decimal): return constant.stored(as: .real)
     case .computed(let type): return constant.stored(as: type)
     case .key(let entity):
@@ -287,6 +282,23 @@ enum BindForm: Sendable {
       return .text(text)
     case .json: return Self.json(constant)
     }
+  }
+
+  /// Returns a value as the column of an attribute contains it; `nil` for one that external storage
+  /// doesn't keep in the row.
+  private static func stored(
+    _ constant: PredicateValue, as type: StoredType, _ attribute: NSAttributeDescription?,
+    for translator: SQLTranslator
+  ) -> SQLiteValue? {
+    var value = constant.stored(as: type)
+    if type == .transformable, let attribute, let original = constant.original,
+      let transformed = translator.transformed(attribute, original)
+    {
+      value = transformed
+    }
+    guard let attribute, attribute.hasExternalValues else { return value }
+    guard case .blob(let bytes)? = value, bytes.count <= translator.largestInRow else { return nil }
+    return .blob([UInt8](ExternalStorage.inRow(Data(bytes))))
   }
 
   private static func plain(_ constant: PredicateValue) -> SQLiteValue? {

@@ -7,6 +7,9 @@ package import SQLiteDriver
 struct SQLTranslator: Sendable {
   let model: SQLModel
 
+  /// The maximum size in bytes of values that external storage keeps in rows.
+  let largestInRow: Int
+
   /// Returns the key of a managed object or object ID; `nil` for any other value.
   let objectKey: @Sendable (Any) -> ObjectKey?
 
@@ -18,14 +21,16 @@ struct SQLTranslator: Sendable {
 
   /// - Parameters:
   ///   - model: The model mapped to the file.
+  ///   - largestInRow: The maximum size in bytes of values that external storage keeps in rows.
   ///   - objectKey: Returns the key of a managed object or object ID; `nil` for any other value.
   ///   - transformed: Returns the column value for a transformable attribute's value.
   init(
-    model: SQLModel,
+    model: SQLModel, largestInRow: Int = ExternalStorage.largestInRowOfFile,
     objectKey: @escaping @Sendable (Any) -> ObjectKey? = { _ in nil },
     transformed: @escaping @Sendable (NSAttributeDescription, Any) -> SQLiteValue? = { _, _ in nil }
   ) {
     self.model = model
+    self.largestInRow = largestInRow
     self.objectKey = objectKey
     self.transformed = transformed
   }

@@ -37,7 +37,9 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     skippedRows = options?[SkippedRows.option] as? SkippedRows
     external = pool.isInMemory ? .inRows : ExternalStorage(storeURL: url)
     self.mapping = mapping
-    translator = SQLTranslator(model: mapping) { ObjectKey(of: $0, storeIndex: storeIndex) }
+    translator = SQLTranslator(model: mapping, largestInRow: external.largestInRow) {
+      ObjectKey(of: $0, storeIndex: storeIndex)
+    }
     statements = WriteStatements(translator: translator)
     let known = Dictionary(
       mapping.entities.map { (EntityLayout.of($0.description).modelIndex, $0) },
