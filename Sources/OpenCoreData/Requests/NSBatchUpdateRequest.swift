@@ -31,9 +31,13 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
   /// The new values, by attribute name or `NSAttributeDescription`.
   ///
-  /// A value, `NSNull` for `nil`, or an `NSExpression`: a constant, or the name of another
-  /// attribute of the row, whose type must be of the same kind. Values in external storage can't be
-  /// copied.
+  /// A value, `NSNull` for `nil`, or an `NSExpression`, which is evaluated for each row with its
+  /// values before the update: a constant, the name of another attribute, or an expression such as
+  /// `count + 1`. It can use attributes of the row, and all functions that predicates support in
+  /// SQL, but follow no relationship. Its value must have the attribute's type; a Boolean is
+  /// whether a number isn't 0, and an integer is the whole part of a number. Executing the request
+  /// throws 134060 for an invalid expression, and fails if an integer exceeds 64 bits. Values in
+  /// external storage can't be copied.
   open var propertiesToUpdate: [AnyHashable: Any]?
 
   /// Creates a request for the entity with a name.

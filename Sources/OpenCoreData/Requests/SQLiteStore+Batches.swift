@@ -12,25 +12,26 @@ extension SQLiteStore {
   ) throws -> BatchOutcome {
     let entity = entity(plan.layout)
     let query = try keys(plan)
-    let assignments = try assignments(properties, plan.layout)
-    guard !assignments.isEmpty else {
+    let assignments = try assignments(
+      properties, plan.layout, after: query.intArrays.count)
+    guard !assignments.names.isEmpty else {
       throw NSError.fetch(
         "A batch update of '\(entity.name)' must specify the properties to update.")
     }
-    let sets = assignments.map(\.text) + ["Z_OPT = (Z_OPT + 1)"]
+    let sets = assignments.texts + ["Z_OPT = (Z_OPT + 1)"]
     let sql =
       "UPDATE \(SQLSyntax.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
       + " WHERE Z_PK IN (\(query.keysText))"
-    let columns = externalColumns(of: entity, assignments.map(\.name))
+    let columns = externalColumns(of: entity, assignments.names)
     return try batch(in: context, leaving: columns, of: entity, rows: query) {
       connection, history in
       // First, because the rows may no longer match afterward.
       try history?.record(
         .update, rowsOf: entity, in: query.keysText, query.binds, query.intArrays,
-        properties: assignments.map(\.name))
+        properties: assignments.names)
       return try change(
-        sql, assignments.compactMap(\.bind) + query.binds, query.intArrays, returning: returning,
-        kind: .update, entity, on: connection, in: context.scope)
+        sql, assignments.binds + query.binds, query.intArrays + assignments.intArrays,
+        returning: returning, kind: .update, entity, on: connection, in: context.scope)
     }
   }
 
@@ -129,38 +130,6 @@ extension SQLiteStore {
     }
   }
 
-  /// Returns the assignments of a batch update, in the order of the columns.
-  private func assignments(
-    _ properties: [AnyHashable: Any], _ layout: EntityLayout
-  ) throws -> [(name: String, text: String, bind: SQLiteValue?)] {
-    let columns = entity(layout).columns
-    var found: [Int: (String, SQLiteValue?)] = [:]
-    let named = properties.map { key, value in
-      ((key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key)", value)
-    }
-    for (name, value) in try named.flatMap({ try leafValues($0, $1, layout) }) {
-      let slot = try attributeSlot(name, layout)
-      let column = SQLSyntax.quoted(columns[slot.index].name)
-      if let expression = value as? NSExpression, expression.expressionType == .keyPath {
-        let source = try attributeSlot(expression.keyPath, layout)
-        guard source.kind.canBeCopied(to: slot.kind) else {
-          throw NSError.fetch(
-            "A batch update can't set '\(name)' to '\(source.name)': "
-              + (source.kind == .external || slot.kind == .external
-                ? "values in external storage can't be copied." : "their types differ."))
-        }
-        let copied = SQLSyntax.quoted(columns[source.index].name)
-        let isTest = slot.kind == .bool && source.kind != .bool
-        found[slot.index] = ("\(column) = \(isTest ? "(\(copied) <> 0)" : copied)", nil)
-        continue
-      }
-      found[slot.index] = ("\(column) = ?", try storedValue(value, slot, layout).sqliteValue)
-    }
-    return found.sorted { $0.key < $1.key }.map {
-      (layout.slots[$0.key].name, $0.value.0, $0.value.1)
-    }
-  }
-
   /// Returns the attribute values of a batch request: a composite attribute's as those of its
   /// leaves.
   func leafValues(
@@ -181,19 +150,26 @@ extension SQLiteStore {
   /// Returns the stored form of an attribute's value in a batch request.
   func storedValue(_ value: Any, _ slot: RowSlot, _ layout: EntityLayout) throws -> RowValue {
     var given: Any? = value
-    if let expression = value as? NSExpression {
-      guard expression.expressionType == .constantValue else {
-        throw NSError.fetch(
-          "A batch request can set only constants and attributes; '\(slot.name)' is set to \(expression)."
-        )
-      }
-      given = expression.constantValue
-    }
+    if let expression = value as? NSExpression { given = try constant(expression, slot) }
     guard let stored = RowValue(given, slot, of: layout) else {
       throw NSError.fetch(
         "'\(slot.name)' of '\(layout.entityName)' can't be set to \(value).")
     }
     return stored
+  }
+
+  /// Returns the value of an expression that depends on no row.
+  private func constant(_ expression: NSExpression, _ slot: RowSlot) throws -> Any? {
+    if expression.expressionType == .constantValue { return expression.constantValue }
+    guard expression.depth <= StoreLimits.conditionDepth, expression.isIndependentOfObject else {
+      throw NSError.fetch(
+        "A batch insertion can set only constants; '\(slot.name)' is set to \(expression).")
+    }
+    do {
+      return try expression.value(for: nil).original
+    } catch {
+      throw NSError.fetch("'\(slot.name)' can't be set to \(expression): \(error).")
+    }
   }
 
   /// Returns the slot of an attribute in a batch request.
@@ -207,19 +183,6 @@ extension SQLiteStore {
           : "The entity '\(layout.entityName)' has no stored attribute '\(name)'.")
     }
     return layout.slots[index]
-  }
-}
-
-extension RowSlot.Kind {
-  /// Returns whether an UPDATE can copy a column of this kind to one of another kind, whose format
-  /// its values then have.
-  ///
-  /// Values in external storage can't be copied: two rows or columns would refer to one file.
-  fileprivate func canBeCopied(to other: RowSlot.Kind) -> Bool {
-    let numbers: [RowSlot.Kind] = [.int16, .int32, .int64, .bool, .double, .float, .date, .decimal]
-    let texts: [RowSlot.Kind] = [.string, .uri]
-    if self == other { return self != .external }
-    return [numbers, texts].contains { $0.contains(self) && $0.contains(other) }
   }
 }
 

@@ -125,6 +125,7 @@ extension PredicateTranslation {
     list: (TranslationPosition, Site) throws(TranslationError) -> SQLFragment,
     where condition: ((TranslationPosition, Site) throws(TranslationError) -> SQLCondition)?
   ) throws(TranslationError) -> SQLFragment {
+    hasSubselects = true
     let scope = TranslationScope(
       entity: path.relationship.destination, variable: path.filter?.variable, aliases: aliases)
     let alias = aliases.next()

@@ -40,11 +40,24 @@ final class PredicateTranslation {
   /// Whether the text would be the same for other constants.
   var isReusable = true
 
-  init(_ translator: SQLTranslator, entity: SQLEntity, shape: PredicateShape? = nil) {
+  /// Whether a subselect reads the rows of a to-many relationship.
+  var hasSubselects = false
+
+  /// The number of the first list of keys or integers.
+  private let firstIntArray: Int
+
+  /// - Parameters:
+  ///   - alias: The name of the entity's table in the statement.
+  ///   - firstIntArray: The number of lists that other parts of the statement have.
+  init(
+    _ translator: SQLTranslator, entity: SQLEntity, shape: PredicateShape? = nil,
+    alias: String = Projection.alias, firstIntArray: Int = 0
+  ) {
     self.translator = translator
     self.shape = shape
+    self.firstIntArray = firstIntArray
     root = TranslationScope(entity: entity, variable: nil, aliases: aliases)
-    root.begin(at: TranslationPosition(entity: entity, alias: Projection.alias))
+    root.begin(at: TranslationPosition(entity: entity, alias: alias))
   }
 
   /// The position of a fragment in the statement.
@@ -122,7 +135,7 @@ final class PredicateTranslation {
   /// Adds a separate list of keys or integers and returns its name.
   func intArray(_ source: IntArraySource) -> String {
     intArrays.append(source)
-    return "_Z_intarray\(intArrays.count - 1)"
+    return "_Z_intarray\(firstIntArray + intArrays.count - 1)"
   }
 }
 

@@ -33,6 +33,9 @@ package enum StoreFunctions {
       ) { function.value($0) }
     }
     try connection.createFunction(
+      AssignedInteger.function, argumentCount: 1, deterministic: true
+    ) { try AssignedInteger.value($0) }
+    try connection.createFunction(
       "NSCoreDataNow", argumentCount: 0, deterministic: false
     ) { _ in .real(Date().timeIntervalSinceReferenceDate) }
     for name in triggerFunctions {
@@ -241,6 +244,35 @@ enum ValueFunction: String, CaseIterable, Sendable {
       let type = StoredType(of: result)
     else { return .null }
     return result.stored(as: type == .decimal ? .real : type) ?? .null
+  }
+}
+
+/// The conversion of a computed number to the integer that a batch update assigns.
+///
+/// The name is OpenCoreData's.
+enum AssignedInteger {
+  static let function = "NSCoreDataInteger"
+
+  /// The error for a number beyond 64 bits, which fails the update.
+  struct OutOfRange: Error, CustomStringConvertible {
+    let number: Double
+
+    var description: String {
+      "\(number) can't be assigned to an integer attribute: it's out of the range of 64 bits"
+    }
+  }
+
+  /// Returns the whole part of a number; `nil` for anything else.
+  static func value(_ arguments: [SQLiteValue]) throws(OutOfRange) -> SQLiteValue {
+    switch arguments.first {
+    case .integer(let number)?: return .integer(number)
+    case .real(let number)?:
+      guard let whole = Int64(exactly: number.rounded(.towardZero)) else {
+        throw OutOfRange(number: number)
+      }
+      return .integer(whole)
+    case .null?, .text?, .blob?, nil: return .null
+    }
   }
 }
 

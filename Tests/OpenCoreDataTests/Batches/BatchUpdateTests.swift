@@ -161,6 +161,101 @@ struct BatchUpdateTests {
     }
   }
 
+  @Test("An expression is evaluated for each row, with its values before the update")
+  func expressionsAreEvaluatedForEachRow() throws {
+    let stack = try SharedStack(.sqlite, TestModels.library())
+    let context = stack.context()
+    try context.performAndWait {
+      for number in [5, 8] {
+        _ = context.make(
+          "Article",
+          [
+            "int16": 7, "int32": number, "int64": 40, "double": 1.5, "bool": true,
+            "decimal": Decimal(5) / 2, "date": Date(timeIntervalSinceReferenceDate: 100),
+            "string": "ab",
+          ])
+      }
+      try context.save()
+      let update = NSBatchUpdateRequest(entityName: "Article")
+      update.predicate = NSPredicate(format: "int16 IN {7, 9}")
+      let formats = [
+        "int16": "int16 / 2", "int32": "int32 + 1", "int64": "int64 * double + 0.7",
+        "double": "int32 / 2.0", "bool": "int32 - 5", "decimal": "decimal + 1",
+        "date": "date + 60", "string": "uppercase(string)",
+        "float": "TERNARY(int32 IN {5, 6}, 0.5, double)",
+      ]
+      update.propertiesToUpdate = formats.mapValues { NSExpression(format: $0) }
+      let cost = try costs(of: context) { try context.execute(update) }
+      #expect(cost.updates == 1 && cost.selects == 0)
+      let constant = NSBatchUpdateRequest(entityName: "Article")
+      constant.propertiesToUpdate = ["data": NSNull(), "uuid": NSExpression(format: "nil")]
+      try context.execute(constant)
+    }
+    let reader = try stack.foreignContext()
+    try reader.performAndWait {
+      for (article, number) in zip(try reader.everyObject(of: "Article"), [5, 8]) {
+        #expect(article.value(forKey: "int16") as? Int16 == 3)
+        #expect(article.value(forKey: "int32") as? Int32 == Int32(number + 1))
+        #expect(article.value(forKey: "int64") as? Int64 == 60)
+        #expect(article.value(forKey: "double") as? Double == Double(number) / 2)
+        #expect(article.value(forKey: "bool") as? Bool == (number != 5))
+        #expect(article.value(forKey: "decimal") as? Decimal == Decimal(7) / 2)
+        let date = article.value(forKey: "date") as? Date
+        #expect(date == Date(timeIntervalSinceReferenceDate: 160))
+        #expect(article.value(forKey: "string") as? String == "AB")
+        #expect(article.value(forKey: "float") as? Float == (number == 5 ? 0.5 : 1.5))
+      }
+      // Values that are saved compare as those of the same type.
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Article")
+      request.predicate = NSPredicate(format: "int64 == 60 AND bool IN {0, 1}")
+      #expect(try reader.count(for: request) == 2)
+    }
+  }
+
+  @Test(
+    "An expression of another type or row, or beyond 64 bits, is an error and changes nothing",
+    arguments: [
+      ("int32", "tags.@count", "can't follow a relationship"),
+      ("int32", "int32 + SUBQUERY(tags, $t, $t.name == 'a').@count", "can't follow a relationship"),
+      ("string", "int32 + 1", "another type than Article.string"),
+      ("int32", "uppercase(string)", "another type than Article.int32"),
+      ("date", "date - date", "another type than Article.date"),
+      ("int32", "TERNARY(int32 > 1, 'x', 1)", "another type than Article.int32"),
+      ("int32", "int32 + missing", "Article has no property missing"), ("int32", "int32 + $x", "$x"),
+      ("int64", "int64 + 9223372036854775807", ""),
+    ])
+  func invalidExpressionsChangeNothing(name: String, format: String, message: String) throws {
+    let stack = try SharedStack(.sqlite, TestModels.library())
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Article", ["int32": 2, "int64": 3, "string": "ab"])
+      try context.save()
+      let update = NSBatchUpdateRequest(entityName: "Article")
+      update.propertiesToUpdate = [name: NSExpression(format: format)]
+      let error = try #require(thrownError { try context.execute(update) })
+      #expect(message.isEmpty || error.localizedDescription.contains(message), "\(error)")
+    }
+    let reader = try stack.foreignContext()
+    try reader.performAndWait {
+      let article = try #require(try reader.everyObject(of: "Article").first)
+      #expect(article.value(forKey: "int32") as? Int32 == 2)
+      #expect(article.value(forKey: "int64") as? Int64 == 3)
+      #expect(article.value(forKey: "string") as? String == "ab")
+    }
+  }
+
+  @Test("An expression across a to-one relationship is an error")
+  func expressionsFollowNoRelationship() throws {
+    let stack = try SharedStack(.sqlite, TestModels.company())
+    let context = stack.context()
+    context.performAndWait {
+      let update = NSBatchUpdateRequest(entityName: "Employee")
+      update.propertiesToUpdate = ["name": NSExpression(format: "uppercase(department.name)")]
+      let error = thrownError { try context.execute(update) }
+      #expect(error?.localizedDescription.contains("can't follow a relationship") == true)
+    }
+  }
+
   @Test("An invalid request, or one on an in-memory store, throws an error")
   func invalidRequestIsAnError() throws {
     let stack = try SharedStack(.sqlite, TestModels.company())
