@@ -61,7 +61,8 @@ extension NSManagedObjectModel {
   /// It's a programmer error if the model is in use, or the request has no entity.
   ///
   /// - Parameters:
-  ///   - request: The request, which is copied.
+  ///   - request: The request, which is copied. Its affected stores aren't retained; those that no
+  ///     longer exist are left out.
   ///   - name: The name.
   public func setFetchRequestTemplate<ResultType>(
     _ request: NSFetchRequest<ResultType>?, forName name: String
@@ -133,8 +134,8 @@ extension FetchRequestTemplate {
   func request<ResultType>(
     in model: NSManagedObjectModel
   ) throws(PredicateSyntaxError) -> NSFetchRequest<ResultType> {
-    if let original = original?.request as? NSFetchRequest<any NSFetchRequestResult> {
-      let request = NSFetchRequest<ResultType>(copying: original)
+    if let original = original?.request as? TemplateRequest {
+      let request: NSFetchRequest<ResultType> = original.copy()
       if let entity = model.entitiesByName[entityName] { request.entity = entity }
       return request
     }
@@ -166,7 +167,30 @@ extension FetchRequestTemplate {
     includesPendingChanges = request.includesPendingChanges
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
     returnsDistinctResults = request.returnsDistinctResults
-    original = OriginalRequest(NSFetchRequest<any NSFetchRequestResult>(copying: request))
+    original = OriginalRequest(TemplateRequest(request))
+  }
+}
+
+/// The request of a template, which doesn't retain its stores: a model can outlive them.
+private final class TemplateRequest {
+  private struct Store {
+    weak var store: NSPersistentStore?
+  }
+
+  private let request: NSFetchRequest<any NSFetchRequestResult>
+  private let stores: [Store]?
+
+  init<ResultType>(_ original: NSFetchRequest<ResultType>) {
+    request = NSFetchRequest<any NSFetchRequestResult>(copying: original)
+    request.affectedStores = nil
+    stores = original.affectedStores?.map { Store(store: $0) }
+  }
+
+  /// Returns a copy of the request for the stores that still exist.
+  func copy<ResultType>() -> NSFetchRequest<ResultType> {
+    let copy = NSFetchRequest<ResultType>(copying: request)
+    copy.affectedStores = stores?.compactMap(\.store)
+    return copy
   }
 }
 

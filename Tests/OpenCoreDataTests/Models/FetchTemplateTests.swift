@@ -88,6 +88,26 @@ struct FetchTemplateTests {
     #expect(late.message.contains("The model is in use."))
   }
 
+  @Test func templateDoesNotRetainTheStoresOfItsRequest() throws {
+    let model = TestModels.company()
+    weak var released: NSPersistentStore?
+    func addTemplate() throws {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+      let store = try coordinator.addPersistentStore(
+        ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      request.affectedStores = [store]
+      model.setFetchRequestTemplate(request, forName: "all")
+      let found = model.fetchRequestTemplate(forName: "all")
+      #expect(found?.affectedStores == [store])
+      released = store
+      try coordinator.remove(store)
+    }
+    try addTemplate()
+    #expect(released == nil)
+    #expect(model.fetchRequestTemplate(forName: "all")?.affectedStores == [])
+  }
+
   @Test func templateHasEveryPropertyOfItsRequest() throws {
     let model = TestModels.company()
     let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
