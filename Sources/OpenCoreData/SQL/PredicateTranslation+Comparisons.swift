@@ -33,7 +33,7 @@ extension PredicateTranslation {
       try self.compare(element, comparison.rightExpression, rules, at: inner)
     }
     return modifier == .any
-      ? try some(of: path, at: site, skipsNil: looksForNil, test)
+      ? try some(of: path, at: site, finds: looksForNil ? .nilToo : .values, test)
       : try every(of: path, at: site, test)
   }
 
@@ -138,6 +138,17 @@ extension PredicateTranslation {
 
   // MARK: Elements of a to-many relationship
 
+  /// The elements of a to-many that satisfy a test.
+  enum FoundElements {
+    /// The test is never true for `nil`.
+    case values
+    /// Those without a value, too: `ANY pets.age == nil`.
+    case nilToo
+    /// Those with a value, because a key path over a set returns a set without nils:
+    /// `nil IN pets.age`.
+    case notNil
+  }
+
   typealias ElementTest = (SQLOperand, Site) throws(TranslationError) -> SQLCondition
 
   /// Returns the condition that an element of a to-many satisfies a test.
@@ -145,28 +156,29 @@ extension PredicateTranslation {
   /// If the whole condition depends on it, the elements are joined, as in Core Data's SQL, and the
   /// rows made distinct. Otherwise a join would add or lose rows, so the elements are counted.
   ///
-  /// - Parameter skipsNil: Whether the test may be true for `nil`, which isn't an element: a key
-  ///   path over a set returns a set without nils.
+  /// - Parameter kind: Whether the test may be true for an element without a value.
   func some(
-    of path: ToManyPath, at site: Site, skipsNil: Bool, _ test: @escaping ElementTest
+    of path: ToManyPath, at site: Site, finds kind: FoundElements, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
     if joinsToMany, site.isRequired, path.scope === root, site.scope === root, path.filter == nil {
       isDistinct = true
       let position = join(path, isRequired: true)
       let found = try element(of: path, at: position, in: site)
       if case .toMany(let next) = found {
-        return try some(of: next, at: site, skipsNil: skipsNil, test)
+        return try some(of: next, at: site, finds: kind, test)
       }
       return .all(
-        try notNil(found, skipsNil && !path.rest.isEmpty) + [try test(found, site)])
+        try notNil(found, kind == .notNil && !path.rest.isEmpty) + [try test(found, site)])
     }
     let count = try countFragment(path, at: site) { position, inner throws(TranslationError) in
+      // An inner join would lose an element whose path ends early.
+      let inner = kind == .nilToo ? inner.optional : inner
       let found = try self.element(of: path, at: position, in: inner)
       if case .toMany(let next) = found {
-        return try self.some(of: next, at: inner, skipsNil: skipsNil, test)
+        return try self.some(of: next, at: inner, finds: kind, test)
       }
       return .all(
-        try self.notNil(found, skipsNil && !path.rest.isEmpty) + [try test(found, inner)])
+        try self.notNil(found, kind == .notNil && !path.rest.isEmpty) + [try test(found, inner)])
     }
     return .sql("\(count) > \(bind: .integer(0))")
   }

@@ -41,7 +41,7 @@ extension PredicateTranslation {
     switch right {
     case _ where right.isNull: return .constant(false)
     case .toMany(let path):
-      return try some(of: path, at: site, skipsNil: left.isNull) {
+      return try some(of: path, at: site, finds: left.isNull ? .notNil : .values) {
         element, inner throws(TranslationError) in
         try self.equal(element, left, rules.with(.equalTo), at: inner)
       }

@@ -165,8 +165,9 @@ struct PredicateEvaluationTests {
   @Test(arguments: [
     ("people.age[SIZE] == 2 AND people.age.@count == 2 AND people.@count == 4", true),
     ("people.@sum.age == 90 AND people.@avg.age == 22.5 AND people.@max.age == 40", true),
-    ("ANY people.age == nil OR ANY people.age != 25 AND NOT ALL people.age > 20", false),
-    ("ALL people.age > 20 AND NONE people.age == nil", true),
+    ("ANY people.age != 25 AND NOT ALL people.age > 20", false),
+    ("ALL people.age > 20 AND NONE nobody.age == nil AND NOT nil IN people.age", true),
+    ("ANY people.age == nil AND ANY people.age IN {nil, 3} AND NONE people.age == 3", true),
     ("nobody.@avg.age == 0 AND nobody.@max.age == nil AND nobody.@sum.age == 0", true),
   ])
   func keyPathsOverSetsReturnDistinctNonNilValues(format: String, expected: Bool) throws {

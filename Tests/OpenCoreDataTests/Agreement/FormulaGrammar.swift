@@ -225,12 +225,14 @@ struct FormulaGrammar {
     if Int.random(in: 0...5, using: &random) == 0 {
       let sign = pick(["==", "!="])
       return Condition("\(word) \(path) \(sign) nil") { row, _ in
-        // Nil isn't an element of a set of values.
+        // Nil isn't an element of a set of values, but ANY finds elements without one.
         let isEmpty = values(row).allSatisfy { $0 == nil }
+        let isMissing = values(row).contains { $0 == nil }
         switch (word, sign) {
         case ("ALL", "=="), ("NONE", "!="): return isEmpty
-        case ("ALL", _), ("NONE", _): return true
-        case (_, "=="): return false
+        case ("ALL", _): return true
+        case ("NONE", _): return !isMissing
+        case (_, "=="): return isMissing
         default: return !isEmpty
         }
       }

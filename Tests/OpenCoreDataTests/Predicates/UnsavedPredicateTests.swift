@@ -87,19 +87,24 @@ import Testing
     ("born < now() - 3600", "ABC"), ("born * 2 == 4", "C"), ("born / 0 == nil", "ABC"),
     // A key path over a to-many relationship is a set of values without nils.
     ("sum:(pets.age) == 4", "A"), ("sum:(pets.age) == 0", "B"), ("count:(pets.age) == 1", "A"),
-    ("average:(pets.age) == 4", "A"), ("max:(pets.age) == 2", "C"), ("ANY pets.age == nil", ""),
-    ("ANY pets.age != nil", "AC"), ("ALL pets.age > 3", "AB"), ("NONE pets.age == nil", "ABC"),
-    ("ALL pets.age == nil", "B"), ("pets.age CONTAINS nil", ""), ("ANY pets.age IN {nil, 2}", "C"),
+    ("average:(pets.age) == 4", "A"), ("max:(pets.age) == 2", "C"), ("ANY pets.age == nil", "A"),
+    ("ANY pets.age != nil", "AC"), ("ALL pets.age > 3", "AB"), ("NONE pets.age == nil", "BC"),
+    ("ALL pets.age == nil", "B"), ("pets.age CONTAINS nil", ""), ("ANY pets.age IN {nil, 2}", "AC"),
     // A collection operator reads each object's value; an average counts nil as 0.
     ("pets.@sum.age == 8", "A"), ("pets.@count == 3", "A"), ("pets.@avg.age > 2.6", "A"),
     ("pets.@avg.age == 0", "B"), ("pets.@max.age == nil", "B"), ("pets.@min.age == 4", "A"),
     ("ANY friends.pets.age == 4", "B"), ("ALL friends.pets.age > 0", "ABC"),
     ("SUBQUERY(friends, $f, $f.pets.@count > 2).@count == 1", "B"),
     ("SELF IN friends.friendOf", "B"), ("friends.friendOf CONTAINS SELF", "B"),
+    // ANY finds elements without a value, but only by a constant.
+    ("ANY friends.boss == nil", "B"), ("ANY friends.boss.name == nil", "B"),
+    ("ANY friends.pets.age == nil", "B"), ("ANY friends.friends.pets.age == nil", ""),
+    ("ANY pets == nil", ""), ("ANY pets.name == boss.name", ""), ("ANY pets.age != nil", "AC"),
+    ("NOT ANY pets.age IN {nil}", "BC"), ("ANY boss.name == nil", ""),
     // A list may contain nil, also next to a key path.
     ("boss.name IN {nil, name}", "BC"), ("{nil, name} CONTAINS boss.name", "BC"),
     ("age == 99 OR boss.name IN {nil, name}", "BC"), ("boss.name IN {'Cid', name}", "A"),
-    ("ANY friends.boss.name IN {nil, name}", ""), ("ANY friends.boss.name IN {nil, 'Cid'}", "B"),
+    ("ANY friends.boss.name IN {nil, name}", "B"), ("ANY friends.boss.name IN {nil, 'Cid'}", "B"),
     // A list may contain operators.
     ("age IN {pets.@count, 31}", "B"), ("3 IN {pets.@count, 9}", "A"),
     ("2 BETWEEN {pets.@count, age}", "BC"), ("pets.@count IN {pets.@max.age, 0}", "BC"),

@@ -39,6 +39,34 @@ enum KeyPathReader {
     return PredicateValue(try read(rest, from: record))
   }
 
+  /// Returns whether an object in a collection along the path has no value for the rest of it.
+  static func lacksValue(
+    _ path: PredicateKeyPath, from object: PredicateValue
+  ) throws(PredicateEvaluationError) -> Bool {
+    try lacksValue(path.components[...], from: object, isElement: false)
+  }
+
+  private static func lacksValue(
+    _ components: ArraySlice<PredicateKeyPath.Component>, from object: PredicateValue,
+    isElement: Bool
+  ) throws(PredicateEvaluationError) -> Bool {
+    var value = object.nilIfNotANumber
+    var rest = components
+    while !value.isNull {
+      guard case .key? = rest.first else { return false }
+      if case .collection(let collection) = value {
+        for element in collection.elements
+        where try lacksValue(rest, from: element, isElement: true) {
+          return true
+        }
+        return false
+      }
+      value = PredicateValue(try read(rest.prefix(1), from: value.carried)).nilIfNotANumber
+      rest = rest.dropFirst()
+    }
+    return isElement
+  }
+
   /// Returns the value of the path for the public API, which returns values unchanged.
   static func plainValue(
     of path: PredicateKeyPath, from object: Any?

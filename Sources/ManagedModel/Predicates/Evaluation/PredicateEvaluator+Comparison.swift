@@ -24,7 +24,45 @@ extension PredicateEvaluator {
     where try isTrue(comparison, element, right) == isAny {
       return isAny
     }
+    if isAny, try findsMissingValue(comparison, right) { return true }
     return !isAny
+  }
+
+  /// Returns whether a comparison with a constant `nil` is true because an object of a collection
+  /// along the key path on the left has no value, which a set of values doesn't contain:
+  /// `ANY pets.age == nil`.
+  private mutating func findsMissingValue(
+    _ comparison: NSComparisonPredicate, _ right: PredicateValue
+  ) throws(PredicateEvaluationError) -> Bool {
+    guard try isConstantNil(comparison, right) else { return false }
+    switch comparison.leftExpression.node {
+    case .keyPath(let path):
+      return try KeyPathReader.lacksValue(
+        path, from: value(of: NSExpression.expressionForEvaluatedObject()))
+    case .path(let base, let rest):
+      guard case .keyPath(let path) = rest.node else { return false }
+      return try KeyPathReader.lacksValue(path, from: value(of: base))
+    default: return false
+    }
+  }
+
+  /// Returns whether `nil` is the right side of `==`, or in the list of an `IN`, as a constant: a
+  /// value of the object is never equal to a missing one, as in SQL.
+  private mutating func isConstantNil(
+    _ comparison: NSComparisonPredicate, _ right: PredicateValue
+  ) throws(PredicateEvaluationError) -> Bool {
+    let expression = comparison.rightExpression
+    switch (comparison.predicateOperatorType, right) {
+    case (.equalTo, .null): return expression.isIndependentOfObject
+    case (.in, .collection(let list)) where list.elements.contains(where: \.isNull):
+      if expression.isIndependentOfObject { return true }
+      guard case .aggregate(let elements) = expression.node else { return false }
+      for element in elements where element.isIndependentOfObject {
+        if try value(of: element).nilIfNotANumber.isNull { return true }
+      }
+      return false
+    default: return false
+    }
   }
 
   /// Returns nested collections, the result of a path over two to-many relationships, as one.

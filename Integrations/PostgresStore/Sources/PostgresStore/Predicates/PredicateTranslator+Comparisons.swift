@@ -69,11 +69,10 @@ extension PredicateTranslator {
     let right = comparison.rightExpression
     let modifier = comparison.comparisonPredicateModifier
     guard modifier != .direct else { return try compare(left, right, rules, in: scopes) }
-    let looksForNil = try looksForNil(comparison, in: scopes)
     if case .toMany(let path) = left {
       let test: ElementTest = { try self.compare($0, right, rules, in: $1) }
       return modifier == .any
-        ? try some(of: path, in: scopes, skipsNil: looksForNil, test)
+        ? try some(of: path, in: scopes, skipsNil: false, test)
         : try every(of: path, in: scopes, test)
     }
     if let elements = elements(of: left) {
@@ -95,24 +94,6 @@ extension PredicateTranslator {
       return operand
     }
     return try aggregate(path, in: scopes)
-  }
-
-  /// Returns whether a nil value makes a comparison true.
-  private func looksForNil(
-    _ comparison: NSComparisonPredicate, in scopes: [PredicateScope]
-  ) throws -> Bool {
-    guard [.equalTo, .in, .contains].contains(comparison.predicateOperatorType) else {
-      return false
-    }
-    for side in [comparison.leftExpression, comparison.rightExpression]
-    where [.constantValue, .aggregate].contains(side.expressionType) {
-      switch try operand(side, in: scopes) {
-      case .constant(nil): return true
-      case .collection(let values) where values.contains(where: { $0 == nil }): return true
-      default: break
-      }
-    }
-    return false
   }
 
   private func compare(
