@@ -113,7 +113,12 @@ struct CommitHistory: Codable, Sendable {
       let first = max(returned(read.begin), last[read.context] ?? 0)
       let possible = first...max(first, begun(read.end))
       guard let found = possible.first(where: { states[$0].isSeen(by: read) }) else {
-        problems.append("context \(read.context) saw \(read), possible commits \(possible)")
+        // Tells a stale read from one that mixes two states.
+        let known = states.indices.filter { states[$0].registers == read.registers }
+        let counted = states.indices.filter { states[$0].entryCount == read.entryCount }
+        problems.append(
+          "context \(read.context) saw \(read), possible commits \(possible), the registers after "
+            + "\(known), the entries after \(counted)")
         continue
       }
       last[read.context] = found
