@@ -19,8 +19,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// It's a programmer error to pass a request whose `sortDescriptors` is `nil`, or one for object
   /// IDs or a count. No statements.
   /// - Parameters:
-  ///   - fetchRequest: The request for objects or, without a delegate, for dictionaries. If its `sortDescriptors` is empty, the objects are
-  ///     in the store's order, and new ones are appended to the list or to their section.
+  ///   - fetchRequest: The request for objects or, without a delegate, for dictionaries. If its
+  ///     `sortDescriptors` is empty, the objects are in the store's order, and new ones are
+  ///     appended to the list or to their section.
   ///   - context: The context that fetches the objects, and whose changes the controller follows.
   ///   - sectionNameKeyPath: The key path to the name of an object's section; `nil` for one
   ///     section. The first sort descriptor must group the objects by section. Dictionaries must
@@ -64,9 +65,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// Fetches, builds the sections, and begins to observe the context.
   ///
   /// Dictionaries have the saved values, and aren't updated: it's a programmer error to fetch them
-  /// with a delegate. **Cost:** one SELECT; with a batch size, one SELECT of object IDs. Sections read their key
-  /// path for each object, batch by batch with a batch size. With a valid cache file: no statements
-  /// with a batch size, and no section key paths are read.
+  /// with a delegate. **Cost:** one SELECT; with a batch size, one SELECT of object IDs. Sections
+  /// read their key path for each object, batch by batch with a batch size. With a valid cache
+  /// file: no statements with a batch size, and no section key paths are read.
   /// - Throws: As `fetch`; 134060 if the first sort descriptor doesn't group the objects by
   ///   section, or if a cache of the same name belongs to another request.
   open func performFetch() throws {
@@ -288,7 +289,7 @@ public protocol NSFetchedResultsSectionInfo {
   var indexTitle: String? { get }
   /// The number of objects or dictionaries in the section; needs no statement.
   var numberOfObjects: Int { get }
-  /// The section's objects or dictionaries; with a batch size, this loads every batch of the section.
+  /// The section's objects or dictionaries; with a batch size, this loads each of its batches.
   var objects: [Any]? { get }
 }
 
