@@ -15,7 +15,8 @@ struct Migrate: Executable {
 
       Exit status: 0 if everything is preserved, 3 if values are lost, the migration is refused \
       or fails, or `cdprof doctor` finds more than before; 65 if the version of the store is \
-      unknown, a mapping model can't be used, or the file of --out exists.
+      unknown, a version lacks the configuration that the store was made with, a mapping model \
+      can't be used, or the file of --out exists.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)

@@ -102,6 +102,22 @@ extension NSManagedObjectModel {
     return entities.allSatisfy { Self.matches($0, hashes, metadata) }
   }
 
+  /// Returns the names of the configurations that have the entities of a store and no others,
+  /// sorted; empty if the store has all entities of the model.
+  ///
+  /// Only names are compared, so the store can have another version of the model.
+  ///
+  /// - Parameter metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
+  package func configurations(ofStoreWith metadata: [String: Any]) -> [String] {
+    let hashes = metadata[Self.hashesKey] as? [String: Data] ?? [:]
+    let names = Set(hashes.keys)
+    guard !names.isEmpty, names != Set(entitiesByName.keys) else { return [] }
+    return configurations.filter { configuration in
+      let members = entities(forConfigurationName: configuration) ?? []
+      return Set(members.compactMap(\.name)) == names
+    }
+  }
+
   /// Returns whether a store's metadata has the version hash of each entity.
   ///
   /// The store can have other entities.

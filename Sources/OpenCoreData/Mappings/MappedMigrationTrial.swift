@@ -62,7 +62,7 @@ package struct MappedMigrationTrial: Sendable {
     let recorder = PassRecorder()
     var migration = MappedMigration(
       url: url, source: step.source, destination: step.destination,
-      mappings: step.mappings, configuration: nil, options: nil, type: type,
+      mappings: step.mappings, configuration: step.configuration, options: nil, type: type,
       report: { _ in observer() })
     migration.isInferred = step.mappingModels.isEmpty
     migration.keepsOldStore = false

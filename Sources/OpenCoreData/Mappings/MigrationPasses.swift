@@ -164,11 +164,7 @@ final class MigrationPasses {
     let mapping = plan.mapping
     guard mapping.mappingType != .removeEntityMappingType else { return nil }
     // Entities of other configurations are in other stores.
-    if let source = plan.source,
-      manager.sourceContext.coordinator?.stores(containing: EntityLayout.of(source)).isEmpty == true
-    {
-      return nil
-    }
+    if let source = plan.source, !isStored(source, in: manager.sourceContext) { return nil }
     guard
       let expression = mapping.sourceExpression
         ?? plan.source?.name.map({ MappingExpression.fetch($0) })
@@ -184,6 +180,13 @@ final class MigrationPasses {
     let value = try manager.value(of: expression, for: mapping, nil, nil, nil, policy).original
     let list = value as? [Any] ?? [value].compactMap { $0 }
     return AnyRandomAccessCollection(list.compactMap { $0 as? NSManagedObject })
+  }
+
+  /// Returns whether the store of a context can contain instances of an entity.
+  private func isStored(
+    _ entity: NSEntityDescription, in context: NSManagedObjectContext
+  ) -> Bool {
+    context.coordinator?.stores(containing: EntityLayout.of(entity)).isEmpty == false
   }
 
   private func createRelationships(
@@ -253,7 +256,9 @@ final class MigrationPasses {
     let context = manager.destinationContext
     var failures: [NSError] = []
     for entity in context.coordinator?.managedObjectModel.entities ?? [] {
-      guard !entity.isAbstract, !EntityLayout.of(entity).rules.isEmpty else { continue }
+      guard !entity.isAbstract, !EntityLayout.of(entity).rules.isEmpty,
+        isStored(entity, in: context)
+      else { continue }
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
       request.includesSubentities = false
       request.fetchBatchSize = manager.batchSize

@@ -44,16 +44,19 @@ package struct MigrationTrial: Sendable {
   /// - Parameters:
   ///   - url: The copy. If there are violations, it has a state that no migration leaves.
   ///   - mapping: The mapping, without obstacles.
+  ///   - configuration: The configuration of the models that the copy contains; `nil` for all
+  ///     entities.
   ///   - observer: Called when files are large: after each statement, and before the WAL is
   ///     checkpointed.
   /// - Throws: `SQLiteError`, or an error if the store's tables aren't those of its model.
   package init(
-    ofCopyAt url: URL, mapping: InferredMapping, observer: @escaping () -> Void = {}
+    ofCopyAt url: URL, mapping: InferredMapping, configuration: String? = nil,
+    observer: @escaping () -> Void = {}
   ) throws {
     var steps: [Step] = []
     var failures: [MigrationFailure] = []
     var migration = LightweightMigration(
-      url: url, mapping: mapping, configuration: nil, options: nil, hub: EventHub())
+      url: url, mapping: mapping, configuration: configuration, options: nil, hub: EventHub())
     migration.completed = { statement, rows, seconds in
       steps.append(
         Step(name: statement.purpose, sql: statement.sql, rows: rows, seconds: seconds))
@@ -64,7 +67,7 @@ package struct MigrationTrial: Sendable {
     do {
       try migration.run()
       self.steps = steps
-      violations = try failures.map { try Self.violation($0, in: url, mapping.destination) }
+      violations = try failures.map { try Self.violation($0, of: migration) }
     } catch {
       throw NSError.migrating(error, url)
     }
@@ -72,15 +75,18 @@ package struct MigrationTrial: Sendable {
 
   /// Returns the violation of a failure, with the duplicates in the migrated copy.
   private static func violation(
-    _ failure: MigrationFailure, in url: URL, _ model: NSManagedObjectModel
+    _ failure: MigrationFailure, of migration: LightweightMigration
   ) throws -> Violation {
     var (rows, samples) = (failure.rows, [String]())
     if failure.problem.isConflict {
-      let connection = try Connection(path: url.path, access: .inspecting)
+      let connection = try Connection(path: migration.url.path, access: .inspecting)
       defer { connection.close() }
       try StoreFunctions.register(on: connection) { _ in }
       let names = failure.property.components(separatedBy: ", ")
-      (rows, samples) = try duplicates(of: names, failure.entity, model, on: connection)
+      let mapped = try SQLModel(
+        model: migration.mapping.destination, configuration: migration.configuration,
+        connection: connection)
+      (rows, samples) = try duplicates(of: names, failure.entity, mapped, on: connection)
     }
     let known = MigrationFailure(
       problem: failure.problem, entity: failure.entity, property: failure.property, rows: rows)
@@ -101,9 +107,8 @@ package struct MigrationTrial: Sendable {
   ///
   /// **Cost:** two full table scans.
   private static func duplicates(
-    of names: [String], _ entity: String, _ model: NSManagedObjectModel, on connection: Connection
+    of names: [String], _ entity: String, _ mapped: SQLModel, on connection: Connection
   ) throws -> (rows: Int64?, samples: [String]) {
-    let mapped = try SQLModel(model: model, connection: connection)
     guard let entity = mapped.entity(named: entity) else { return (nil, []) }
     let columns = names.compactMap { entity.column(named: $0).map { SQLSyntax.quoted($0.name) } }
     guard columns.count == names.count, !columns.isEmpty else { return (nil, []) }

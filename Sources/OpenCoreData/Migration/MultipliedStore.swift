@@ -26,10 +26,16 @@ package struct MultipliedStore {
   /// Returns the number of rows of objects and of join tables.
   ///
   /// **Cost:** a `COUNT` for each table.
-  package static func rowCount(of url: URL, model: NSManagedObjectModel) throws -> Int {
+  /// - Parameters:
+  ///   - url: The store.
+  ///   - model: The model of the store.
+  ///   - configuration: The configuration that the store contains; `nil` for all entities.
+  package static func rowCount(
+    of url: URL, model: NSManagedObjectModel, configuration: String? = nil
+  ) throws -> Int {
     let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
-    let store = try MultipliedStore(connection, model)
+    let store = try MultipliedStore(connection, model, configuration)
     var count = 0
     for table in store.keys.keys.sorted() {
       if case .integer(let rows)? = try connection.values(
@@ -49,16 +55,18 @@ package struct MultipliedStore {
   ///   - factor: How often each object exists afterward.
   ///   - model: The model of the store.
   ///   - destination: Another model whose uniqueness constraints are met, too.
+  ///   - configuration: The configuration that the store contains; `nil` for all entities.
   /// - Throws: `Obstacle` if values can't be made unique; `SQLiteError`.
   package static func multiply(
-    _ url: URL, by factor: Int, model: NSManagedObjectModel, for destination: NSManagedObjectModel
+    _ url: URL, by factor: Int, model: NSManagedObjectModel,
+    for destination: NSManagedObjectModel, configuration: String? = nil
   ) throws {
     let connection = try Connection(path: url.path, access: .writing)
     defer { connection.close() }
     try StoreFunctions.register(on: connection) { _ in }
     // A trigger of the store may do any amount of work.
     connection.limitSteps(StoreLimits.multiplicationSteps)
-    var store = try MultipliedStore(connection, model)
+    var store = try MultipliedStore(connection, model, configuration)
     try connection.execute("BEGIN IMMEDIATE")
     do {
       try store.multiply(by: factor, for: destination)
@@ -69,10 +77,12 @@ package struct MultipliedStore {
     }
   }
 
-  private init(_ connection: Connection, _ model: NSManagedObjectModel) throws {
+  private init(
+    _ connection: Connection, _ model: NSManagedObjectModel, _ configuration: String?
+  ) throws {
     self.connection = connection
     file = try FileSchema(reading: connection)
-    source = try SQLModel(model: model, file: file)
+    source = try SQLModel(model: model, configuration: configuration, file: file)
     for entity in source.entities {
       keys[entity.table, default: []].insert("Z_PK")
       for column in entity.columns where column.property is NSRelationshipDescription {

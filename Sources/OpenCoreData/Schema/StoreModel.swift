@@ -61,19 +61,23 @@ package struct StoreAnatomy: Sendable {
   /// The names of the tables and indexes that a deferred migration removes when it's finished.
   package let deferredObjects: Set<String>
 
-  /// Reads a store's own model, or infers one from its tables, and maps it.
+  /// Reads a store's own model, or infers one from its tables, and maps it; of a store that was
+  /// made with a configuration, only the entities of the configuration.
   ///
   /// **Cost:** the schema and the model; without a model, some SELECTs for each table.
   /// - Throws: `SchemaMismatch` if the file lacks a table or column of the store's own model;
   ///   `SQLiteError`.
   package init(reading connection: Connection) throws {
     source = try StoreModel(reading: connection)
-    mapping = try SQLModel(model: source.model, connection: connection)
+    let metadata = try? StoreMetadata(reading: connection)
+    let configurations =
+      source.isInferred ? [] : source.model.configurations(ofStoreWith: metadata?.values ?? [:])
+    mapping = try SQLModel(
+      model: source.model, configuration: configurations.first, connection: connection)
     let builder = SchemaBuilder(model: mapping)
     indexes = builder.indexes
     rangeIndexes = builder.rangeIndexes
     derivedColumns = builder.derivedColumns
-    let metadata = try? StoreMetadata(reading: connection)
     let work = DeferredWork(metadata?.values ?? [:])
     deferredObjects = Set(work.tables + work.indexes)
   }

@@ -16,6 +16,8 @@ package struct MigrationPlanner {
   /// Groups of mapping models: for two versions, the first group with any is used, as parts of one
   /// step.
   package let mappingModels: [[MappingModelFile]]
+  /// The configuration of the versions that the store contains; `nil` for all entities.
+  package let configuration: String?
 
   /// For each group, the mapping models with the positions of the versions that they're made for.
   private let matches: [[Match]]
@@ -29,8 +31,11 @@ package struct MigrationPlanner {
   /// Creates a planner.
   ///
   /// **Cost:** compares each mapping model with each version once.
-  package init(versions: [ModelVersion], mappingModels: [[MappingModelFile]]) {
+  package init(
+    versions: [ModelVersion], mappingModels: [[MappingModelFile]], configuration: String? = nil
+  ) {
     (self.versions, self.mappingModels) = (versions, mappingModels)
+    self.configuration = configuration
     matches = mappingModels.map { group in
       group.map { file in
         Match(
@@ -61,7 +66,8 @@ package struct MigrationPlanner {
     for group in mappingModels {
       let found = group.compactMap { $0.mappingModel(from: source.model, to: destination.model) }
       if !found.isEmpty {
-        return ProgressiveMigration.Step(from: source, to: destination, mappingModels: found)
+        return ProgressiveMigration.Step(
+          from: source, to: destination, mappingModels: found, configuration: configuration)
       }
     }
     return nil
@@ -76,7 +82,8 @@ package struct MigrationPlanner {
         }
       if !found.isEmpty {
         return ProgressiveMigration.Step(
-          from: versions[start], to: versions[end], mappingModels: found)
+          from: versions[start], to: versions[end], mappingModels: found,
+          configuration: configuration)
       }
     }
     return nil
@@ -87,10 +94,12 @@ package struct MigrationPlanner {
     from source: ModelVersion, to destination: ModelVersion
   ) throws(Gap) -> ProgressiveMigration.Step {
     let mapping = InferredMapping(from: source.model, to: destination.model)
-    guard mapping.obstacles.isEmpty else {
-      throw Gap(from: source, to: destination, obstacles: mapping.obstacles)
+    let obstacles = mapping.obstacles(in: configuration)
+    guard obstacles.isEmpty else {
+      throw Gap(from: source, to: destination, obstacles: obstacles)
     }
-    return ProgressiveMigration.Step(from: source, to: destination, mappingModels: [])
+    return ProgressiveMigration.Step(
+      from: source, to: destination, mappingModels: [], configuration: configuration)
   }
 
   /// Returns the steps from one version to a later one.

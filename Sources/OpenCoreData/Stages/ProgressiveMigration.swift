@@ -29,15 +29,20 @@ public struct ProgressiveMigration {
     package let source: NSManagedObjectModel
     /// The model that the step ends with.
     package let destination: NSManagedObjectModel
+    /// The configuration of both models that the store contains; `nil` for all entities.
+    package let configuration: String?
 
-    /// - Parameter mappingModels: Parts of the step; none if it's to be inferred.
+    /// - Parameters:
+    ///   - mappingModels: Parts of the step; none if it's to be inferred.
+    ///   - configuration: The configuration of both models that the store contains; `nil` for all
+    ///     entities.
     package init(
       from before: ModelVersion, to after: ModelVersion,
-      mappingModels: [NSMappingModel]
+      mappingModels: [NSMappingModel], configuration: String? = nil
     ) {
       (from, source) = (before.name, before.model)
       (to, destination) = (after.name, after.model)
-      self.mappingModels = mappingModels
+      (self.mappingModels, self.configuration) = (mappingModels, configuration)
     }
 
     /// The versions, and how the mapping is found.
@@ -177,14 +182,14 @@ extension ProgressiveMigration.Step {
     do {
       if mappingModels.isEmpty, type == .sqlite {
         var migration = LightweightMigration(
-          url: url, mapping: InferredMapping(from: source, to: destination), configuration: nil,
-          options: options, hub: hub)
+          url: url, mapping: InferredMapping(from: source, to: destination),
+          configuration: configuration, options: options, hub: hub)
         migration.progress = { try report(Double($0) / Double(max($1, 1))) }
         try migration.run()
       } else {
         var migration = MappedMigration(
           url: url, source: source, destination: destination, mappings: mappings,
-          configuration: nil, options: options, hub: hub, type: type, report: report)
+          configuration: configuration, options: options, hub: hub, type: type, report: report)
         migration.isInferred = mappingModels.isEmpty
         migration.keepsOldStore = keepsOldStore
         try migration.run()

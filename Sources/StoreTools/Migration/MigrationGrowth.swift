@@ -83,7 +83,8 @@ package struct MigrationGrowth: Sendable, Equatable {
     progress: (String) -> Void
   ) throws -> MigrationGrowth {
     guard let first = steps.first else { return MigrationGrowth(sizes: []) }
-    let rows = try MultipliedStore.rowCount(of: store, model: first.source)
+    let rows = try MultipliedStore.rowCount(
+      of: store, model: first.source, configuration: first.configuration)
     var growth = MigrationGrowth(sizes: [Size(factor: 1, rows: rows, seconds: seconds)])
     guard rows > 0 else {
       growth.obstacle = "The store has no rows."
@@ -128,7 +129,9 @@ package struct MigrationGrowth: Sendable, Equatable {
         return nil
       }
       try StoreFile.copy(from: store, to: copy)
-      try MultipliedStore.multiply(copy, by: factor, model: first.source, for: last.destination)
+      try MultipliedStore.multiply(
+        copy, by: factor, model: first.source, for: last.destination,
+        configuration: first.configuration)
       let begin = ContinuousClock.now
       for step in steps { try step.run(at: copy, keepsOldStore: false) }
       let seconds = (ContinuousClock.now - begin) / .seconds(1)

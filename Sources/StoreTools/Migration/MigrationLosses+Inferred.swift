@@ -15,7 +15,9 @@ extension MigrationLosses {
         continue
       }
       for property in entity.properties {
-        guard let former = property.source, !former.isTransient else { continue }
+        guard let former = property.source, !former.isTransient, contains(former) else {
+          continue
+        }
         if let relationship = former as? NSRelationshipDescription {
           let relationship = KeptRelationship(relationship, property.destination, later)
           try add(relationship, of: source, in: &entities, to: &counts)

@@ -29,7 +29,7 @@ extension MigrationLosses {
       }
       let read = Set(reading.flatMap { stored($0).flatMap { $0.value.sourceKeys } })
       for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name })
-      where !property.isTransient {
+      where !property.isTransient && contains(property) {
         if read.contains(property.name) || isReadFromOtherSide(property, mappings) {
           try addNarrowed(property, of: entity, reading, mappings, to: &counts)
         } else if let isPresent = property.isPresent {

@@ -28,6 +28,8 @@ package struct MigrationLoss: Sendable, Equatable {
 struct MigrationLosses {
   private let context: NSManagedObjectContext
   let step: ProgressiveMigration.Step
+  /// The names of the entities of the source model that the store contains.
+  private let storedNames: Set<String>
 
   /// Returns the losses, by entity and property.
   ///
@@ -40,11 +42,14 @@ struct MigrationLosses {
   ) throws -> [MigrationLoss] {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: step.source)
     let opened = try coordinator.addPersistentStore(
-      type: type, at: copy, options: [NSReadOnlyPersistentStoreOption: true])
+      type: type, configuration: step.configuration, at: copy,
+      options: [NSReadOnlyPersistentStoreOption: true])
     defer { try? coordinator.remove(opened) }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    let losses = MigrationLosses(context: context, step: step)
+    let stored = step.source.entitiesInNumberingOrder(of: step.configuration)
+    let losses = MigrationLosses(
+      context: context, step: step, storedNames: Set(stored.compactMap(\.name)))
     let counts = try step.mappingModels.isEmpty ? losses.inferred() : losses.mapped()
     return counts.map { key, values in
       MigrationLoss(
@@ -82,8 +87,17 @@ struct MigrationLosses {
 
   typealias Counts = [Key: Int]
 
-  /// Returns the number of objects of an entity, without those of its subentities.
+  /// Returns whether the store can contain values of a property: relationships to entities of
+  /// other configurations are empty.
+  func contains(_ property: NSPropertyDescription) -> Bool {
+    guard let relationship = property as? NSRelationshipDescription else { return true }
+    return relationship.destinationEntity?.name.map(storedNames.contains) ?? false
+  }
+
+  /// Returns the number of objects of an entity, without those of its subentities; 0 for an entity
+  /// of another configuration.
   func count(_ entity: NSEntityDescription, _ predicate: NSPredicate?) throws -> Int {
+    guard storedNames.contains(entity.name ?? "") else { return 0 }
     let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
     request.includesSubentities = false
     request.predicate = predicate

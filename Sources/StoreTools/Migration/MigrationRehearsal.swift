@@ -243,15 +243,17 @@ package struct MigrationRehearsal {
     var report = Step(
       from: step.from, to: step.to, isInferred: isInferred,
       mappings: step.mappingModels.flatMap { ($0.entityMappings ?? []).map { $0.name ?? "" } },
-      differences: comparison.differences.filter { $0.effect != .none || $0.isOfDerivation },
-      suspectedRenames: isInferred ? comparison.suspectedRenames : [],
+      differences: comparison.differences.filter {
+        ($0.effect != .none || $0.isOfDerivation) && route.concerns($0)
+      },
+      suspectedRenames: isInferred ? comparison.suspectedRenames.filter(route.concerns) : [],
       losses: try MigrationLosses.of(step, in: copy, route.type))
     let meter = MigrationMeter(watching: folder)
     do {
       if isInferred, isDatabase {
         let trial = try MigrationTrial(
           ofCopyAt: copy, mapping: InferredMapping(from: step.source, to: step.destination),
-          observer: meter.sample)
+          configuration: step.configuration, observer: meter.sample)
         report.costs = meter.stop()
         report.violations = trial.violations
         report.work = trial.steps.map {

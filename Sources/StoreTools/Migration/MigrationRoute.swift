@@ -19,6 +19,8 @@ package struct MigrationRoute {
   package let source: ModelVersion
   /// The version to migrate to.
   package let destination: ModelVersion
+  /// The configuration of the versions that the store contains; `nil` for all entities.
+  package let configuration: String?
   /// Whether the store already has the version.
   package let isCurrent: Bool
   /// The steps; empty if the store already has the version, or there's no way.
@@ -43,8 +45,9 @@ package struct MigrationRoute {
   ///   - mappings: Mapping models, which are used before others.
   ///   - isProgressive: Whether to migrate version by version, even if a direct migration is
   ///     possible.
-  /// - Throws: `InvalidInputError` if the store can't be read, or its version is unknown;
-  ///   `ModelErrors` for a mapping model that can't be used.
+  /// - Throws: `InvalidInputError` if the store can't be read, its version is unknown, or a version
+  ///   lacks the configuration that the store was made with; `ModelErrors` for a mapping model that
+  ///   can't be used.
   package init(
     of path: String, to found: FoundModel, mappings: [String] = [], isProgressive: Bool = false
   ) throws {
@@ -53,8 +56,7 @@ package struct MigrationRoute {
     let folders =
       versions.folder.map { [$0, $0.deletingLastPathComponent()] }
       ?? [found.url.deletingLastPathComponent()]
-    let known = MigrationPlanner(versions: versions.all, mappingModels: [])
-    planner = known
+    planner = MigrationPlanner(versions: versions.all, mappingModels: [])
     store = URL(fileURLWithPath: path)
     let document = try Self.document(at: path)
     type = document?.type ?? .sqlite
@@ -66,7 +68,7 @@ package struct MigrationRoute {
     let metadata =
       try document?.metadata
       ?? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: store)
-    start = known.position(ofStoreWith: metadata)
+    start = Self.position(ofStoreWith: metadata, among: versions.all)
     end = found.version.flatMap { name in versions.all.firstIndex { $0.name == name } }
     let name = start.map { versions.all[$0].name } ?? ""
     if stored?.origin == .store {
@@ -82,7 +84,14 @@ package struct MigrationRoute {
       end.map { versions.all[$0] }
       ?? ModelVersion(
         name: found.version ?? found.url.lastPathComponent, model: found.model)
-    isCurrent = source.model.digest == destination.model.digest
+    let former = [source] + (start.map { [versions.all[$0]] } ?? [])
+    configuration = try Self.configuration(
+      ofStoreAt: path, with: metadata, from: former, to: destination)
+    isCurrent =
+      configuration == nil
+      ? source.model.digest == destination.model.digest
+      : destination.model.isConfiguration(
+        withName: configuration, compatibleWithStoreMetadata: metadata)
     warnings = versions.problems
     guard !isCurrent else {
       addUnmigratedWarnings()
@@ -93,8 +102,10 @@ package struct MigrationRoute {
     others += unusable
     files.removeAll { unusable.contains($0.url) }
     let alongside = folders.flatMap(MappingModelFile.all)
-    planner = MigrationPlanner(versions: versions.all, mappingModels: [files, alongside])
+    planner = MigrationPlanner(
+      versions: versions.all, mappingModels: [files, alongside], configuration: configuration)
     try find(others, isProgressive)
+    try checkVersionsInBetween()
     addWarnings(about: alongside, given: files)
   }
 
@@ -184,7 +195,8 @@ package struct MigrationRoute {
     }
     guard direct.isEmpty else {
       steps = [
-        ProgressiveMigration.Step(from: source, to: destination, mappingModels: direct)
+        ProgressiveMigration.Step(
+          from: source, to: destination, mappingModels: direct, configuration: configuration)
       ]
       return
     }
@@ -288,7 +300,8 @@ package struct MigrationRoute {
   /// same.
   private mutating func addUnmigratedWarnings() {
     guard type == .sqlite else { return }
-    for difference in ModelComparison(from: source.model, to: destination.model).differences {
+    let comparison = ModelComparison(from: source.model, to: destination.model)
+    for difference in comparison.differences where concerns(difference) {
       if difference.subject == .index, difference.kind != .removed {
         warnings.append(
           "The index \(difference.path) isn't created in this store: the version hashes are the same, so it "

@@ -40,11 +40,12 @@ package enum MigrationText {
     return lines.map(PrintableText.line)
   }
 
-  /// The store's file name, and both versions.
+  /// The store's file name, both versions, and the configuration that the store was made with.
   package static func title(_ rehearsal: MigrationRehearsal) -> String {
     let former = rehearsal.route.source.name
     let version = former.isEmpty || former == rehearsal.version ? "" : " (\(former))"
-    return "\(rehearsal.store.lastPathComponent)\(version) → \(rehearsal.version)"
+    let configuration = rehearsal.route.configuration.map { ", configuration \($0)" } ?? ""
+    return "\(rehearsal.store.lastPathComponent)\(version) → \(rehearsal.version)\(configuration)"
   }
 
   /// How the store is migrated, or that it isn't, with the totals.
