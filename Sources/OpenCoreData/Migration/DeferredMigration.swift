@@ -60,7 +60,7 @@ struct DeferredMigration {
       let statement = MigrationStatements.Statement(
         phase: .dropTables, purpose: "drop the unused table \(table)",
         sql: "DROP TABLE IF EXISTS \(SQLSyntax.quoted(table))", values: [],
-        work: .schema)
+        table: nil, work: .schema)
       try run(statement, on: connection, events)
       return work
     }

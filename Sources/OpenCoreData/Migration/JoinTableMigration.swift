@@ -178,13 +178,16 @@ extension LightweightMigrationPlan {
         .joinTables, "\(purpose): copy the pairs",
         "INSERT INTO \(table) (\(columns.joined(separator: ", "))) "
           + "SELECT \(values.map(SQLSyntax.quoted).joined(separator: ", ")) "
-          + "FROM \(SQLSyntax.quoted(current))")
+          + "FROM \(SQLSyntax.quoted(current))", rowsOf: current)
     } else {
       var pairs = keptPairs(of: relationship, of: join.entity)
       if pairs == nil, let inverse = relationship.inverseRelationship {
         pairs = keptPairs(of: inverse, of: join.relationship.destination)?.inverse
       }
-      guard let pairs else { return }
+      guard let pairs else {
+        emptyJoinTables.insert(join.table)
+        return
+      }
       var columns = [own, other]
       var values = [pairs.source, pairs.destination]
       for (column, value) in [
@@ -198,7 +201,8 @@ extension LightweightMigrationPlan {
       add(
         .joinTables, "\(purpose): insert the pairs",
         "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) "
-          + "SELECT \(values.joined(separator: ", ")) FROM \(pairs.table)")
+          + "SELECT \(values.joined(separator: ", ")) FROM \(pairs.table)",
+        rowsOf: pairs.table)
     }
     for order in [join.backOrderColumn, join.relationship.orderColumn].compactMap({ $0 })
     where !known.contains(order) {

@@ -79,7 +79,7 @@ package struct LightweightMigrationCosts: Sendable {
     let causes = MigrationCauses(of: comparison.differences, in: plan)
     let empty = plan.emptyTables
     let all = plan.statements.all.map { statement -> Statement in
-      let isOfNoRows = statement.source.map { empty.contains($0) } ?? false
+      let isOfNoRows = statement.table.map(empty.contains) ?? false
       return Statement(
         name: statement.purpose, sql: statement.sql,
         cost: isOfNoRows ? .schema : plan.cost(of: statement), causes: causes.of(statement))
@@ -116,33 +116,10 @@ package struct LightweightMigrationCosts: Sendable {
   }
 }
 
-extension MigrationStatements.Statement {
-  /// The table whose rows are read or changed, or are indexed; `nil` if the statement isn't for the
-  /// rows of a table.
-  fileprivate var source: Substring? {
-    let words = sql.split(separator: " ")
-    let keyword: Substring? =
-      switch words.first ?? "" {
-      case "UPDATE": "UPDATE"
-      case "INSERT", "DELETE": "FROM"
-      case "CREATE": "ON"
-      default: nil
-      }
-    guard let keyword, let position = words.firstIndex(of: keyword) else { return nil }
-    return words.dropFirst(position + 1).first
-  }
-}
-
 extension LightweightMigrationPlan {
   /// The tables that the migration creates without rows.
-  fileprivate var emptyTables: Set<Substring> {
-    let lines = statements.all.map { $0.sql.split(separator: " ") }
-    let created = lines.filter { $0.starts(with: ["CREATE", "TABLE"]) }
-      .compactMap { $0.dropFirst(2).first }
-    let filled = lines.filter { $0.first == "INSERT" }.compactMap { words in
-      words.firstIndex(of: "INTO").flatMap { words.dropFirst($0 + 1).first }
-    }
-    return Set(created).subtracting(filled)
+  fileprivate var emptyTables: Set<String> {
+    emptyJoinTables.union(tables.filter { $0.change == .create }.map(\.root.table))
   }
 
   fileprivate func cost(

@@ -86,7 +86,7 @@ extension LightweightMigrationPlan {
         .fillColumns, "\(composite.entity.name).\(composite.attribute.name): set default values",
         "UPDATE \(SQLSyntax.quoted(composite.entity.table)) "
           + "SET \(assignments.joined(separator: ", ")) WHERE \(composite.isMissing)",
-        defaults.map(\.value))
+        defaults.map(\.value), rowsOf: composite.entity.table)
     }
   }
 

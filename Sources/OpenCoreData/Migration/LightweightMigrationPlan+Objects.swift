@@ -86,7 +86,7 @@ extension LightweightMigrationPlan {
         + objects.indexes.filter { !isOfStore($0) && !$0.isConstraint }.map(\.name))
     for (required, existing) in pairs where existing == nil {
       let index = required.named(names.take(required.name))
-      add(.createIndexes, "create the index \(index.name)", index.sql)
+      add(.createIndexes, "create the index \(index.name)", index.sql, rowsOf: index.table)
     }
     restoreIndexes()
   }
@@ -183,7 +183,9 @@ extension LightweightMigrationPlan {
         add(.createTriggers, "create the R-tree \(index.name)", statement)
       }
       if !kept.contains(index) {
-        add(.createTriggers, "fill the R-tree \(index.name)", index.fillStatement)
+        add(
+          .createTriggers, "fill the R-tree \(index.name)", index.fillStatement,
+          rowsOf: index.table)
       }
     }
     // Only columns and indexes change if deferred work is finished.
@@ -194,7 +196,8 @@ extension LightweightMigrationPlan {
       add(
         .fillColumns, "\(column.entity.name).\(column.name): compute values",
         "UPDATE \(table) SET \(name) = \(value) "
-          + "WHERE Z_ENT IN (\(Self.list(column.entity.family))) AND \(name) IS NOT \(value)")
+          + "WHERE Z_ENT IN (\(Self.list(column.entity.family))) AND \(name) IS NOT \(value)",
+        rowsOf: column.entity.table)
     }
     for statement in destinationSchema.triggers {
       add(.createTriggers, "create a trigger of a derived attribute", statement)

@@ -59,7 +59,7 @@ extension LightweightMigrationPlan {
             .keepJoinRows,
             "\(entity.name).\(list.relationship.name): remove pairs of removed objects",
             "DELETE FROM \(SQLSyntax.quoted(table)) WHERE \(SQLSyntax.quoted(column)) IN "
-              + keys(of: entities, root))
+              + keys(of: entities, root), rowsOf: table)
         }
       }
     }
@@ -84,7 +84,7 @@ extension LightweightMigrationPlan {
     add(
       .keepJoinRows, "\(columns.table): remove references to removed objects",
       "UPDATE \(SQLSyntax.quoted(columns.table)) SET \(nulls.joined(separator: ", ")) "
-        + "WHERE \(key) IN \(keys(of: entities, root))")
+        + "WHERE \(key) IN \(keys(of: entities, root))", rowsOf: columns.table)
   }
 
   private func keys(of entities: [SQLEntity], _ root: SQLEntity) -> String {
@@ -122,7 +122,7 @@ extension LightweightMigrationPlan {
             .fillColumns, "\(entity.name).\(relationship.name): set entity IDs",
             "UPDATE \(name) SET \(SQLSyntax.quoted(numbers)) = (SELECT d.Z_ENT "
               + "FROM \(SQLSyntax.quoted(destination.table)) d WHERE d.Z_PK = \(name).\(key)) "
-              + "WHERE \(key) IS NOT NULL")
+              + "WHERE \(key) IS NOT NULL", rowsOf: table.root.table)
         }
         if let order = column.orderColumn, !hasOrder {
           fillOrder(
@@ -159,7 +159,8 @@ extension LightweightMigrationPlan {
     add(
       .fillColumns, "\(root.name): set \(column)",
       "UPDATE \(table) SET \(values.joined(separator: ", ")) "
-        + "FROM \(pairs.table) AS p WHERE p.\(pairs.source) = \(table).Z_PK")
+        + "FROM \(pairs.table) AS p WHERE p.\(pairs.source) = \(table).Z_PK",
+      rowsOf: root.table)
   }
 
   /// Adds the check that no object gets several owners by a relationship that's to-many now, but
@@ -228,13 +229,14 @@ extension LightweightMigrationPlan {
     _ column: String, in table: String, by owner: String, _ relationship: String,
     sortedBy key: String = "Z_PK"
   ) {
-    let (table, column) = (SQLSyntax.quoted(table), SQLSyntax.quoted(column))
+    let (name, column) = (SQLSyntax.quoted(table), SQLSyntax.quoted(column))
     let (owner, key) = (SQLSyntax.quoted(owner), SQLSyntax.quoted(key))
     let orderKey = OrderKeyAllocator.orderKeySQL(partition: owner, order: key)
     add(
       .fillColumns, "\(relationship): set order keys",
-      "UPDATE \(table) SET \(column) = p.ordinal FROM (SELECT rowid AS k, \(orderKey) AS ordinal "
-        + "FROM \(table) WHERE \(owner) IS NOT NULL) AS p WHERE p.k = \(table).rowid")
+      "UPDATE \(name) SET \(column) = p.ordinal FROM (SELECT rowid AS k, \(orderKey) AS ordinal "
+        + "FROM \(name) WHERE \(owner) IS NOT NULL) AS p WHERE p.k = \(name).rowid",
+      rowsOf: table)
   }
 
   /// Returns pairs for a to-one relationship that's new as the inverse of a to-one relationship.

@@ -46,6 +46,8 @@ struct LightweightMigrationPlan {
   var tables: [TableMigration] = []
   /// The changes of the tables of many-to-many relationships.
   private(set) var joins: [JoinTableMigration] = []
+  /// The tables of many-to-many relationships that are created without rows.
+  var emptyJoinTables: Set<String> = []
   /// The temporary tables with pairs of keys, by name.
   var pairTables: [String: KeptJoinRows] = [:]
   /// The tables that keep their indexes, by their uppercase names in the file.
@@ -178,11 +180,13 @@ struct LightweightMigrationPlan {
   }
 
   /// Adds a statement to the plan.
+  ///
+  /// - Parameter table: The table whose rows it reads, changes, or indexes.
   mutating func add(
     _ phase: MigrationStatements.Phase, _ purpose: String, _ sql: String,
-    _ values: [SQLiteValue] = []
+    _ values: [SQLiteValue] = [], rowsOf table: String? = nil
   ) {
-    statements.add(phase, purpose, sql, values)
+    statements.add(phase, purpose, sql, values, rowsOf: table)
   }
 
   /// Adds a check to the plan.

@@ -10,6 +10,8 @@ struct MigrationStatements: Sendable {
     let purpose: String
     let sql: String
     let values: [SQLiteValue]
+    /// The table whose rows it reads, changes, or indexes; `nil` if it isn't for the rows of one.
+    let table: String?
     /// How it's counted.
     let work: MigrationRecord.Work
 
@@ -68,12 +70,16 @@ struct MigrationStatements: Sendable {
   private(set) var checks: [Check] = []
 
   /// Adds a statement to a phase, after those that it has.
+  ///
+  /// - Parameter table: The table whose rows it reads, changes, or indexes.
   mutating func add(
-    _ phase: Phase, _ purpose: String, _ sql: String, _ values: [SQLiteValue] = []
+    _ phase: Phase, _ purpose: String, _ sql: String, _ values: [SQLiteValue] = [],
+    rowsOf table: String? = nil
   ) {
     phases[phase, default: []].append(
       Statement(
-        phase: phase, purpose: purpose, sql: sql, values: values, work: Self.work(phase, sql)))
+        phase: phase, purpose: purpose, sql: sql, values: values, table: table,
+        work: Self.work(phase, sql)))
   }
 
   private static func work(_ phase: Phase, _ sql: String) -> MigrationRecord.Work {

@@ -89,8 +89,8 @@ struct TableMigration {
     statements.add(
       .copyRows, "\(purpose): copy the rows",
       "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
-        + "SELECT \(values.joined(separator: ", ")) FROM \(SQLSyntax.quoted(sourceName))\(condition)"
-    )
+        + "SELECT \(values.joined(separator: ", ")) FROM \(SQLSyntax.quoted(sourceName))\(condition)",
+      rowsOf: sourceName)
   }
 
   private func renameTables(_ source: SQLEntity, in statements: inout MigrationStatements) {
@@ -146,7 +146,8 @@ struct TableMigration {
     if !leaving.isEmpty {
       statements.add(
         .alterTables, "\(purpose): delete rows of other entities",
-        "DELETE FROM \(table) WHERE Z_ENT IN (\(LightweightMigrationPlan.list(leaving)))")
+        "DELETE FROM \(table) WHERE Z_ENT IN (\(LightweightMigrationPlan.list(leaving)))",
+        rowsOf: root.table)
     }
     for column in columns {
       guard let old = Self.base(of: column) else {
@@ -195,7 +196,7 @@ struct TableMigration {
     statements.add(
       .alterTables, "\(purpose): set values",
       "UPDATE \(table) SET \(assignments.joined(separator: ", ")) "
-        + "WHERE \(conditions.joined(separator: " OR "))")
+        + "WHERE \(conditions.joined(separator: " OR "))", rowsOf: root.table)
   }
 
   /// Returns whether a column that's kept or added has other values than before.

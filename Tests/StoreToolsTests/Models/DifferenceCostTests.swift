@@ -168,6 +168,16 @@ struct DifferenceCostTests {
     #expect(costs.statements.allSatisfy { !$0.causes.isEmpty })
   }
 
+  @Test("A default value that reads like SQL doesn't change the table of a statement")
+  func defaultValuesAreNotRead() throws {
+    let note =
+      #"<attribute name="note" attributeType="String" defaultValueString="taken FROM ZTAG now"/>"#
+    let comparison = ModelComparison(
+      from: try Self.model(Self.entity(Self.code + Self.rating)),
+      to: try Self.model(Self.entity(Self.code + note) + Self.entity(Self.code, "Tag")))
+    #expect(try LightweightMigrationCosts(comparison).copiedEntities == ["Mood"])
+  }
+
   @Test("The text has the SQL once, and the other causes of it")
   func textHasSQL() throws {
     let test = Self.cases[5]
