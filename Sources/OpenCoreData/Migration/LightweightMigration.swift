@@ -70,14 +70,17 @@ struct LightweightMigration {
       // Triggers of other tables keep the name of a table that's renamed and re-created.
       try connection.execute("PRAGMA legacy_alter_table=ON")
       let statements = plan.statements.all
+      var skipped: [MigrationStatements.Statement] = []
       try plan.withoutTriggers(on: connection) {
         for (index, statement) in statements.enumerated() {
           try progress(index, statements.count)
-          try run(statement, plan, on: connection, events)
+          if try !run(statement, plan, on: connection, events) { skipped.append(statement) }
         }
       }
       if !plan.deferred.isEmpty { log?.note("deferred: \(plan.deferred)") }
-      for check in plan.statements.checks { try run(check, on: connection) }
+      for check in plan.statements.checks where !plan.checks(check, valuesSetBy: skipped) {
+        try run(check, on: connection)
+      }
       try progress(statements.count, statements.count)
       try writeModel(plan, on: connection)
       if !lostFiles.isEmpty { try remains.record(Set(lostFiles.map(\.name))) }
@@ -95,22 +98,26 @@ struct LightweightMigration {
     if !unused.isEmpty, ExternalStorage(storeURL: url).remove(named: unused) { remains.finish() }
   }
 
+  /// Runs a statement; again without an index, if rows violate the index and that's no error.
+  ///
+  /// - Returns: Whether the statement ran: it can't if the file's `CREATE TABLE` has the constraint.
   private func run(
     _ statement: MigrationStatements.Statement, _ plan: LightweightMigrationPlan,
     on connection: Connection, _ events: MigrationEvents?
-  ) throws {
+  ) throws -> Bool {
     do {
       let (rows, seconds) = try statement.run(on: connection, events)
       completed(statement, rows, seconds)
       log?.step(statement.purpose, rows: rows, seconds: seconds, sql: statement.sql)
+      return true
     } catch {
       guard let conflict = plan.conflict(of: statement, error) else {
         throw plan.explained(error, of: statement)
       }
       try failed(conflict.failure)
       // A statement that changes values can run without the index, so that all conflicts are found.
-      guard try conflict.dropIndex(on: connection) else { return }
-      try run(statement, plan, on: connection, events)
+      guard try conflict.dropIndex(on: connection) else { return false }
+      return try run(statement, plan, on: connection, events)
     }
   }
 

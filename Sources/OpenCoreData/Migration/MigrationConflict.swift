@@ -48,6 +48,23 @@ extension LightweightMigrationPlan {
     return nil
   }
 
+  /// Returns whether a check is of values that statements set which didn't run.
+  func checks(
+    _ check: MigrationStatements.Check, valuesSetBy skipped: [MigrationStatements.Statement]
+  ) -> Bool {
+    guard !skipped.isEmpty, let entity = destination.entity(named: check.entity) else {
+      return false
+    }
+    return skipped.contains { statement in
+      guard let column = entity.column(named: check.property) else {
+        // The statement sets all elements of a composite attribute.
+        return statement.purpose.hasPrefix("\(check.entity).\(check.property): ")
+      }
+      return statement.phase == .alterTables && statement.table == entity.table
+        && tables.contains { $0.root.table == entity.table && $0.setsValues(of: column.name) }
+    }
+  }
+
   /// Returns whether rows get a default value in a column of an index.
   private func hasDefaults(_ index: SchemaIndex) -> Bool {
     let names = Set(index.parts.map(\.column))

@@ -53,6 +53,11 @@ struct TableMigration {
       }
   }
 
+  /// Returns whether the statement that changes values in place sets a column.
+  func setsValues(of name: String) -> Bool {
+    columns.contains { $0.name == name && $0.sources.values.contains(where: changesValues) }
+  }
+
   private var table: String { SQLSyntax.quoted(root.table) }
   private var purpose: String { root.name }
 

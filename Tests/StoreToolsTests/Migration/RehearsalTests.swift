@@ -115,6 +115,35 @@ struct RehearsalTests {
           + "default value."))
   }
 
+  @Test("A violated constraint of the file's CREATE TABLE is the only violation")
+  func constraintsOfTablesAreViolatedOnce() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder) { $0.uniquenessConstraints = [["note"]] }
+    let connection = try Connection(path: store.path, access: .writing)
+    for statement in [
+      "DROP INDEX Z_Mood_UNIQUE_note", "ALTER TABLE ZMOOD RENAME TO ZOLDER",
+      "CREATE TABLE ZMOOD (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZRATING INTEGER, "
+        + "ZCODE VARCHAR, ZNOTE VARCHAR, CONSTRAINT ZNOTE UNIQUE (ZNOTE))",
+      "INSERT INTO ZMOOD (Z_PK, Z_ENT, Z_OPT, ZRATING, ZCODE, ZNOTE) "
+        + "SELECT Z_PK, Z_ENT, Z_OPT, ZRATING, ZCODE, ZNOTE FROM ZOLDER", "DROP TABLE ZOLDER",
+    ] {
+      try connection.execute(statement)
+    }
+    connection.close()
+    let path = try Fixture.write(
+      Fixture.model { mood in
+        let note = Fixture.attribute("note", isOptional: false)
+        note.defaultValue = "note 0"
+        mood.properties = mood.properties.map { $0.name == "note" ? note : $0 }
+        mood.properties.append(Fixture.attribute("mark", isOptional: false))
+        mood.uniquenessConstraints = [["note"]]
+      }, to: folder)
+    let violations = try Fixture.rehearse(store, to: path).violations
+    #expect(violations.map(\.property) == ["note", "mark"])
+    #expect(violations.first?.reason.contains("which must be unique") == true)
+    #expect(violations.last?.rows == 6)
+  }
+
   @Test("Duplicates of an inherited attribute are those of all entities of the table")
   func inheritedDuplicatesAreCounted() throws {
     let folder = try TemporaryFolder()
