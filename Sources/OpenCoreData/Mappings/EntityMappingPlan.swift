@@ -116,8 +116,13 @@ struct EntityMappingPlan {
         let found = try manager.value(
           of: expression, for: mapping, step.mapping, source, object, policy)
         let value = InferredMapping.Property.carried(found.boxed, by: step.mapping.elements)
-        try check(value, for: step.name, at: step.position, object)
-        object.write(value, to: step.position)
+        do {
+          try check(value, for: step.name, at: step.position, object)
+          object.write(value, to: step.position)
+        } catch {
+          try manager.failed(error as NSError)
+          object.write(nil, to: step.position)
+        }
       }
     }
   }
@@ -158,8 +163,13 @@ struct EntityMappingPlan {
         others = try instances(value, relationship)
       }
       if step.mapping.omitsOtherEntities { others.removeAll { !relationship.takes($0.entity) } }
-      for other in others { try check(other, relationship, manager) }
-      try manager.checkOwners(of: others, relationship, object)
+      do {
+        for other in others { try check(other, relationship, manager) }
+        try manager.checkOwners(of: others, relationship, object)
+      } catch {
+        try manager.failed(error as NSError)
+        continue
+      }
       if step.setsOneSide, case .slot(let index)? = object.layout.position(of: relationship.name) {
         object.willAccess()
         object.noteChange()

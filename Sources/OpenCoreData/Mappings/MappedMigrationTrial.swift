@@ -41,11 +41,11 @@ package struct MappedMigrationTrial: Sendable {
 
   /// The passes, in the order in which they ran.
   package private(set) var parts: [Part] = []
-  /// What fails the migration of the original, with validation errors grouped by rule; the copy is
-  /// unchanged then.
+  /// Everything that fails the migration of the original, grouped by property or rule; the copy may
+  /// have a state then that no migration leaves.
   package private(set) var violations: [MigrationTrial.Violation] = []
 
-  /// Migrates a copy.
+  /// Migrates a copy; unlike a migration, it continues after instances that don't fit.
   ///
   /// **Cost:** that of the migration, and an event for each statement.
   /// - Parameters:
@@ -66,23 +66,31 @@ package struct MappedMigrationTrial: Sendable {
       report: { _ in observer() })
     migration.isInferred = step.mappingModels.isEmpty
     migration.keepsOldStore = false
-    migration.prepare = { recorder.observe($0) }
+    var failures = InstanceFailures()
+    migration.prepare = { manager in
+      recorder.observe(manager)
+      manager.failed = { failures.add($0) }
+    }
     do {
       try migration.run()
+      violations = failures.violations
     } catch {
       let error = NSError.migrating(error, url) as NSError
-      guard let violations = Self.violations(in: error) else { throw error }
-      self.violations = violations
+      guard let found = Self.violations(in: error, besides: failures) else { throw error }
+      violations = failures.violations + found
     }
     parts = recorder.finish()
   }
 
   /// Returns what an error reports about the data; `nil` for an error of another kind.
-  private static func violations(in error: NSError) -> [MigrationTrial.Violation]? {
+  private static func violations(
+    in error: NSError, besides failures: InstanceFailures
+  ) -> [MigrationTrial.Violation]? {
     let isValidation = (NSManagedObjectValidationError...1_690).contains(error.code)
     guard error.domain == NSCocoaErrorDomain else { return nil }
     if isValidation {
-      return grouped(error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error])
+      return grouped(
+        error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error], besides: failures)
     }
     let isAboutData =
       error.code == NSMigrationConstraintViolationError
@@ -96,12 +104,16 @@ package struct MappedMigrationTrial: Sendable {
     ]
   }
 
-  /// Returns a violation for each rule, in the order of their first errors.
-  private static func grouped(_ errors: [NSError]) -> [MigrationTrial.Violation] {
+  /// Returns a violation for each rule, in the order of their first errors, without the values that
+  /// are missing because others didn't fit.
+  private static func grouped(
+    _ errors: [NSError], besides failures: InstanceFailures
+  ) -> [MigrationTrial.Violation] {
     struct Rule: Hashable {
       let entity: String
       let property: String
       let text: String
+      let isOfMissingValues: Bool
     }
     var order: [Rule] = []
     var counts: [Rule: Int] = [:]
@@ -110,12 +122,14 @@ package struct MappedMigrationTrial: Sendable {
       let rule = Rule(
         entity: object?.entity.name ?? "",
         property: error.userInfo[NSValidationKeyErrorKey] as? String ?? "",
-        text: error.brokenRule)
+        text: error.brokenRule, isOfMissingValues: error.isOfMissingValue)
       if counts[rule] == nil { order.append(rule) }
       counts[rule, default: 0] += 1
     }
-    return order.map { rule in
-      let count = counts[rule] ?? 0
+    return order.compactMap { rule in
+      let others = rule.isOfMissingValues ? failures.count(of: rule.entity, rule.property) : 0
+      let count = (counts[rule] ?? 0) - others
+      guard count > 0 else { return nil }
       return MigrationTrial.Violation(
         entity: rule.entity, property: rule.property, rows: count,
         reason: "\(PluralForm.counted(count, "migrated object")) of \(rule.entity) "
@@ -125,7 +139,70 @@ package struct MappedMigrationTrial: Sendable {
   }
 }
 
+/// The instances whose values don't fit the destination, counted by entity and property.
+private struct InstanceFailures {
+  private struct Place: Hashable {
+    let entity: String
+    /// The property; the names of several for a uniqueness constraint.
+    let property: String
+  }
+
+  private var order: [Place] = []
+  /// The first error of each place.
+  private var errors: [Place: NSError] = [:]
+  private var counts: [Place: Int] = [:]
+
+  mutating func add(_ error: NSError) {
+    let place = Place(
+      entity: error.userInfo["entity"] as? String ?? "",
+      property: error.userInfo["property"] as? String ?? "")
+    if errors[place] == nil {
+      order.append(place)
+      errors[place] = error
+    }
+    counts[place, default: 0] += 1
+  }
+
+  /// Returns the number of instances that lack a value of a property because it doesn't fit.
+  func count(of entity: String, _ property: String) -> Int {
+    let root = property.prefix { $0 != "." }
+    return counts.reduce(0) { sum, count in
+      let names = count.key.property.components(separatedBy: ", ")
+      let isSame =
+        count.key.entity == entity && names.contains { $0.prefix { $0 != "." } == root }
+      return isSame ? sum + count.value : sum
+    }
+  }
+
+  /// A violation for each place, in the order of their first errors.
+  var violations: [MigrationTrial.Violation] {
+    order.map { place in
+      let count = counts[place] ?? 0
+      return MigrationTrial.Violation(
+        entity: place.entity, property: place.property, rows: count,
+        reason: reason(place, count))
+    }
+  }
+
+  private func reason(_ place: Place, _ count: Int) -> String {
+    guard errors[place]?.code == NSMigrationConstraintViolationError else {
+      let first = errors[place]?.localizedDescription ?? ""
+      return count == 1 ? first : "\(first) There are \(count) such objects."
+    }
+    return "\(PluralForm.counted(count, "migrated object")) of \(place.entity) "
+      + "\(PluralForm.of(count, "has", "have")) the same values for \(place.property) as another one, "
+      + "which must be unique. Map unique values, or remove duplicates in a version without the "
+      + "constraint."
+  }
+}
+
 extension NSError {
+  /// Whether a validation error is about a value or destination that isn't there.
+  fileprivate var isOfMissingValue: Bool {
+    code == NSValidationMissingMandatoryPropertyError
+      || code == NSValidationRelationshipLacksMinimumCountError
+  }
+
   /// The rule that a validation error is about, without the value.
   fileprivate var brokenRule: String {
     if let predicate = userInfo[NSValidationPredicateErrorKey] as? NSPredicate {

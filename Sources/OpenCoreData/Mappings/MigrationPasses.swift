@@ -225,14 +225,12 @@ final class MigrationPasses {
   private func saveBatch(_ report: MigrationProgress) throws {
     try report.check()
     try checkReading()
-    if manager.destinationContext.hasChanges {
+    while manager.destinationContext.hasChanges {
       do {
         try manager.destinationContext.save()
+        break
       } catch let error as NSError where error.code == NSManagedObjectConstraintMergeError {
-        throw NSError.coreData(
-          NSMigrationConstraintViolationError,
-          "The migrated instances violate a uniqueness constraint. \(error.localizedDescription)",
-          [NSUnderlyingErrorKey: error, "reason": error.localizedDescription])
+        try manager.fail(for: error)
       }
     }
     manager.recordAssociations()

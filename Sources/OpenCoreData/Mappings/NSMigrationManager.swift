@@ -61,6 +61,9 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// Whether the mapping is inferred, so that no one has decided which of several objects keeps a
   /// destination that they share.
   final var refusesSharedDestinations = false
+  /// Called with the error of an instance that doesn't fit the destination; if it throws none, the
+  /// migration goes on, and the instance doesn't get the value.
+  final var failed: (NSError) throws -> Void = { throw $0 }
   private let report: MigrationProgress
   private let stacks: MigrationStacks
   private var run: MigrationPasses?

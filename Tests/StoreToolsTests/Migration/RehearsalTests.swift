@@ -91,6 +91,32 @@ struct RehearsalTests {
         .contains("'same' (3 objects)"))
   }
 
+  @Test("A mapping model's violations are complete, and none follows from another one")
+  func violationsOfMappingModelsAreComplete() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let next = Fixture.model { mood in
+      mood.properties = [
+        Fixture.attribute("note", isOptional: false), Fixture.attribute("code", isOptional: false),
+        Fixture.attribute("rating", .integer16AttributeType, isOptional: false),
+      ]
+      mood.uniquenessConstraints = [["code"]]
+    }
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Fixture.model(), destinationModel: next)
+    let trial = try MappedMigrationTrial(
+      ofCopyAt: store, .sqlite,
+      step: ProgressiveMigration.Step(
+        from: ModelVersion(name: "1", model: Fixture.model()),
+        to: ModelVersion(name: "2", model: next), mappingModels: [mapping]))
+    let found = trial.violations.map { "\($0.entity).\($0.property) \($0.rows ?? -1)" }
+    #expect(found.sorted() == ["Mood.code 2", "Mood.note 2", "Mood.rating 1"])
+    #expect(
+      trial.violations.contains {
+        $0.reason.hasPrefix("2 migrated objects of Mood have the same values for code as another")
+      })
+  }
+
   @Test("A default value that isn't unique is a violation, with all objects that would have it")
   func defaultsThatAreNotUniqueAreViolations() throws {
     let folder = try TemporaryFolder()
