@@ -111,7 +111,9 @@ struct EntityMappingPlan {
     source.willAccess()
     for step in attributes {
       switch step.value {
-      case .slot(let from, let to): object.set(source.rawValue(from), at: to.index)
+      case .slot(let from, let to):
+        let value = source.rawValue(from)
+        object.set(to.kind == .bool ? value.truth : value, at: to.index)
       case .expression(let expression):
         let found = try manager.value(
           of: expression, for: mapping, step.mapping, source, object, policy)

@@ -69,6 +69,12 @@ enum RowValue {
     }
   }
 
+  /// The value of a Boolean as the framework stores it: a number other than 0 is 1.
+  var truth: RowValue {
+    if case .int64(let number) = self, number != 0 { return .int64(1) }
+    return self
+  }
+
   /// Returns the value as read from a slot of a kind.
   func value(_ kind: RowSlot.Kind) -> Any? {
     switch self {

@@ -93,7 +93,7 @@ struct MissingValueRule: DoctorRule {
 }
 
 /// Detects values of a type that their attribute can't have: text in a numeric column, a BLOB in a
-/// text column, or a number that's too wide.
+/// text column, a number that's too wide, or a Boolean other than 0 and 1.
 struct ValueTypeRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try versions(in: store) + values(in: store)
@@ -145,6 +145,7 @@ struct ValueTypeRule: DoctorRule {
     switch attribute.attributeType {
     case .integer16AttributeType: return outside(Int16.min, Int16.max)
     case .integer32AttributeType: return outside(Int32.min, Int32.max)
+    case .booleanAttributeType: return outside(0, 1)
     case .UUIDAttributeType: return "(typeof(\(name)) = 'blob' AND length(\(name)) <> 16)"
     case .decimalAttributeType:
       return "(typeof(\(name)) = 'text' AND \(name) GLOB '*[^0-9.eE+-]*' "
