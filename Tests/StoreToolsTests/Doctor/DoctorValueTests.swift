@@ -65,4 +65,14 @@ struct DoctorValueTests {
     #expect(flags == [[.integer(1)]])
     #expect(try StoreDoctor.examine(url).findings == [])
   }
+
+  @Test("A subentity's constraint of an inherited attribute is one of all rows that have it")
+  func inheritedValuesAreCompared() throws {
+    let folder = try TemporaryFolder()
+    let url = try Self.store(
+      folder, "DROP INDEX Z_Part_UNIQUE_code; UPDATE ZITEM SET ZCODE = 'a'")
+    let findings = try StoreDoctor.examine(url).findings
+    let finding = try #require(findings.first { $0.rule == .duplicateValues })
+    #expect(finding.entity == "Part" && finding.property == "code" && finding.count == 1)
+  }
 }

@@ -38,21 +38,30 @@ struct DerivedValueRule: DoctorRule {
 
 /// Detects equal values that violate a uniqueness constraint; rows with a NULL value are never
 /// equal.
+///
+/// A constraint is one of the entity and its subentities, and of a superentity that has all of the
+/// properties, whose rows the unique index contains, too.
 struct DuplicateValuesRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.mapping.entities.flatMap { entity in
       try entity.description.uniquenessConstraintNames.compactMap { names in
         let columns = names.compactMap { entity.column(named: $0)?.name }
         guard columns.count == names.count, !columns.isEmpty else { return nil }
+        var scope = entity
+        while let parent = scope.superentity,
+          names.allSatisfy({ parent.column(named: $0) != nil })
+        {
+          scope = parent
+        }
         let list = columns.map { SQLSyntax.quoted($0) }.joined(separator: ", ")
         let set = columns.map { "\(SQLSyntax.quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
         let rows = try store.keys(
           "SELECT MAX(Z_PK) FROM \(SQLSyntax.quoted(entity.table)) "
-            + "WHERE Z_ENT IN \(entity.numberList) AND \(set) GROUP BY \(list) HAVING COUNT(*) > 1")
+            + "WHERE Z_ENT IN \(scope.numberList) AND \(set) GROUP BY \(list) HAVING COUNT(*) > 1")
         guard rows.count > 0 else { return nil }
         return DoctorFinding(
           .duplicateValues, entity: entity.name, property: names.joined(separator: ", "),
-          table: entity.table, count: rows.count, examples: store.uris(rows.keys, of: entity.name),
+          table: entity.table, count: rows.count, examples: store.uris(rows.keys, of: scope.name),
           "\(NumberText.counted(rows.count, "value")) of \(names.joined(separator: ", ")) "
             + "\(PluralForm.of(rows.count, "occurs", "occur")) more than once, but \(entity.name) "
             + "requires unique values",
