@@ -293,16 +293,17 @@ extension LogMessage {
     case .details where text.contains("EXPLAIN QUERY PLAN"): accepts(next)
     case .details: isIncomplete || text.ends(with: "=") || LogKind(logClass, text) == nil
     case .cdprof:
-      isIncomplete
+      // The name of a section can be any text.
+      isIncomplete || text.starts(with: "begin ")
         || LogMessage.ownBeginnings.contains { $0.utf8.starts(with: text.bytes) }
     default: true
     }
   }
 
-  /// The beginnings of OpenCoreData's own annotations, as far as their ends depend on them.
+  /// The beginnings of OpenCoreData's own messages, as far as their ends depend on them.
   private static let ownBeginnings = [
     "annotation: fault fulfilled from ", "annotation: to-many relationship fault ",
-    "annotation: save execution time", "annotation: this log has ",
+    "annotation: save execution time", "annotation: this log has ", "begin ",
   ]
 
   /// Returns whether the line of a time is complete: `0.0001s`, `for 12 rows`, `for count of 3`.

@@ -130,6 +130,21 @@ struct LogWrapTests {
     }
   }
 
+  @Test("The name of a section is complete in a broken log", arguments: widths, forms.indices)
+  func namesOfSectionsAreRejoined(width: Int, form: Int) {
+    let name =
+      "chapter 6, faults and relationships/all moods of a list that prefetches countries, with a name of "
+      + "more than one line in any of the columns, and more words"
+    let prefix = LogWrapTests.forms[form].prefix
+    let lines =
+      log(LogWrapTests.forms[form], width: width) + ["\(prefix)cdprof: begin \(name)"]
+      + log(LogWrapTests.forms[form], width: width)
+    for wrapping in Wrapping.allCases {
+      let joined = report(lines.flatMap { wrapping.pieces(of: $0, width) })
+      #expect(joined.sections.map(\.name) == [name], "\(wrapping)")
+    }
+  }
+
   /// Too few lines are wrapped to detect the column.
   @Test(
     "OpenCoreData's own lines are also completed without a known column",
