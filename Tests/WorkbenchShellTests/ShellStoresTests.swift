@@ -205,6 +205,13 @@ struct ShellStoresTests {
     try Data("source \(name)\n".utf8).write(to: script)
     #expect(shell.type("source \(name)").failure?.message.contains("runs itself") == true)
 
+    let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in "../" }
+    let relative = "\(up.joined())\(store.path.dropFirst())"
+    for command in ["output", "save store"] {
+      let refused = shell.type("\(command) \(LineWords.plain("\(relative)-wal"))").failure?.message
+      #expect(refused == "SQLite would treat \(relative)-wal as part of \(relative)")
+    }
+
     let output = folder.file("out.txt")
     try Data("before\n".utf8).write(to: output)
     let existing = shell.type("output \(LineWords.plain(output.path))").failure
