@@ -61,17 +61,19 @@ struct Advise: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let url = URL(fileURLWithPath: file)
+    let advice: IndexAdvice
     if isScenario {
       try InputFile.check(file)
+      advice = try IndexAdviceSource.advice(
+        for: ScenarioReader.read(url, path: file), scale: scale)
     } else {
       try InvalidInputError.checkRegularFile(file)
       try InvalidInputError.check(url)
-      if try StoreModel.ofStore(at: url).isInferred { console.writeError(Messages.inferredNames) }
+      let model = try StoreModel.ofStore(at: url)
+      if model.isInferred { console.writeError(Messages.inferredNames) }
+      advice = try IndexAdviceSource.advice(
+        forStore: url, lines: steps, sql: sql, model: model)
     }
-    let advice =
-      isScenario
-      ? try IndexAdviceSource.advice(for: ScenarioReader.read(url, path: file), scale: scale)
-      : try IndexAdviceSource.advice(forStore: url, lines: steps, sql: sql)
     try Advise.write(advice, asJSON: json, console)
     return .success
   }

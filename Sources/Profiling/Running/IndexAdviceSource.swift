@@ -1,5 +1,5 @@
 package import Foundation
-import OpenCoreData
+package import OpenCoreData
 import RunResults
 import SQLiteDriver
 package import ScenarioLanguage
@@ -40,21 +40,22 @@ package enum IndexAdviceSource {
   ///   - url: The store file.
   ///   - lines: The steps, as shell lines.
   ///   - sql: Additional SELECT statements, such as from a log.
+  ///   - model: The model of the store if it was read already; `nil` to read it for the steps.
   /// - Throws: An `InvalidInputError`; a `CommandFailure` if a step can't be parsed or a statement
   ///   isn't a SELECT; a `StepFailure`; or a `SQLiteError`.
   package static func advice(
-    forStore url: URL, lines: [String], sql: [String] = []
+    forStore url: URL, lines: [String], sql: [String] = [], model: StoreModel? = nil
   ) throws -> IndexAdvice {
     try InvalidInputError.check(url)
     do {
-      return try advice(forCheckedStore: url, lines: lines, sql: sql)
+      return try advice(forCheckedStore: url, lines: lines, sql: sql, model)
     } catch let error as SQLiteError {
       throw InvalidInputError(error, path: url.relativePath)
     }
   }
 
   private static func advice(
-    forCheckedStore url: URL, lines: [String], sql: [String]
+    forCheckedStore url: URL, lines: [String], sql: [String], _ model: StoreModel?
   ) throws -> IndexAdvice {
     var statements = sql.map { AdvisedStatement(sql: $0, count: 1) }
     for statement in statements where !statement.reads {
@@ -62,12 +63,14 @@ package enum IndexAdviceSource {
         "indexes are tried only for SELECT statements, not for: \(statement.sql)",
         nextStep: "pass the SELECT, or run a step that executes it")
     }
-    if !lines.isEmpty { statements += try Self.statements(of: lines, on: url) }
+    if !lines.isEmpty { statements += try Self.statements(of: lines, on: url, model) }
     return try IndexAdvisor(storeURL: url).advice(on: statements)
   }
 
   /// Runs steps on a store, or on a copy if one of them changes data, and returns their statements.
-  private static func statements(of lines: [String], on url: URL) throws -> [AdvisedStatement] {
+  private static func statements(
+    of lines: [String], on url: URL, _ model: StoreModel?
+  ) throws -> [AdvisedStatement] {
     var steps: [Step] = []
     for (index, line) in lines.enumerated() {
       do {
@@ -76,7 +79,7 @@ package enum IndexAdviceSource {
         throw CommandFailure(error.problem, in: line)
       }
     }
-    let source = try StoreModel.ofStore(at: url)
+    let source = try model ?? StoreModel.ofStore(at: url)
     guard let change = steps.firstIndex(where: { $0.verb.changesData }) else {
       return try statements(
         of: steps, lines,

@@ -185,6 +185,17 @@ struct IndexAdvisorTests {
     #expect(try FolderState(store.url.deletingLastPathComponent()) == before)
   }
 
+  @Test("A model that was read isn't read again for the steps")
+  func modelIsReadOnce() throws {
+    let store = try AdvisedStore()
+    let model = try StoreModel.ofStore(at: store.url)
+    try store.execute("DROP TABLE Z_MODELCACHE")
+    let advice = try IndexAdviceSource.advice(
+      forStore: store.url, lines: ["batch-delete Mood where \"latitude == 3\"", Self.point],
+      model: model)
+    #expect(!advice.proposals.isEmpty)
+  }
+
   @Test("A store without a model gets advice for steps that read")
   func inferredModelServesStepsThatRead() throws {
     let store = try AdvisedStore()
