@@ -10,10 +10,16 @@ import WorkbenchFixtures
 
 @Suite("Exercises and their solutions")
 struct ExerciseCheckTests {
+  /// A scenario with an exercise, which the log of the tests names instead of printing its data.
+  struct Lesson: Sendable, CustomTestStringConvertible {
+    let scenario: Scenario
+    var testDescription: String { scenario.fileName }
+  }
+
   /// The scenarios with an exercise; those that can't be read are reported by other tests.
   private static let lessons = PackagedScenarios.all.compactMap {
     try? ScenarioReader.read($0, path: $0.path)
-  }.filter { $0.exercise != nil }
+  }.filter { $0.exercise != nil }.map(Lesson.init)
 
   private static func solution(of lesson: Scenario) throws -> Scenario {
     let file = PackagedScenarios.folder.deletingLastPathComponent()
@@ -22,14 +28,15 @@ struct ExerciseCheckTests {
   }
 
   @Test func mostChaptersHaveAnExercise() {
-    let chapters = Set(Self.lessons.compactMap(\.chapter))
+    let chapters = Set(Self.lessons.compactMap(\.scenario.chapter))
     #expect(Self.lessons.count >= 15)
     #expect(chapters.isSuperset(of: [6, 7, 8, 10, 11, 12, 13, 14, 15]))
   }
 
   /// What is in the lesson is too expensive, and the solution does the same work within the budget.
   @Test(arguments: lessons)
-  func solutionMeetsTheBudgetThatTheLessonMisses(lesson: Scenario) throws {
+  func solutionMeetsTheBudgetThatTheLessonMisses(lesson: Lesson) throws {
+    let lesson = lesson.scenario
     let check = try ExerciseCheck(of: Self.solution(of: lesson), against: lesson)
     #expect(check.passes, "\(lesson.fileName): \(check.budget) \(check.differences)")
     #expect(check.start.contains { !$0.isMet }, "\(lesson.fileName): there's nothing to do")
