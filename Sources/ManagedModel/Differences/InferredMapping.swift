@@ -30,8 +30,8 @@ package struct InferredMapping {
 
     /// Returns the value of a composite attribute for that of its source.
     ///
-    /// Added elements get their default values. A value that isn't a dictionary is returned as it
-    /// is.
+    /// Added elements, and those of added nested composites, get their default values. A value that
+    /// isn't a dictionary is returned as it is.
     /// - Parameters:
     ///   - value: A dictionary by element name, or `nil`.
     ///   - elements: The mappings of the elements; none for a value to be returned as it is.
@@ -42,7 +42,9 @@ package struct InferredMapping {
       for element in elements {
         guard let later = element.destination as? NSAttributeDescription else { continue }
         guard let source = element.source else {
-          result[later.name] = later.typedDefaultValue
+          let added: Any? =
+            (later as? NSCompositeAttributeDescription)?.initialValue ?? later.typedDefaultValue
+          result[later.name] = added
           continue
         }
         result[later.name] = carried(former[source.name], by: element.elements)

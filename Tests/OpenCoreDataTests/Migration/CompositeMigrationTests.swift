@@ -292,6 +292,21 @@ struct CompositeMigrationTests {
     #expect(Set(removed.keys) == ["x"])
   }
 
+  @Test(
+    "The elements of an added nested composite attribute get their default values",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml])
+  func addedNestedElementsGetDefaults(type: NSPersistentStore.StoreType) throws {
+    let zone = LightweightMigrationTests.attribute("zone", .stringAttributeType, default: "UTC")
+    let next = Self.model([
+      Self.element("x", .integer32AttributeType),
+      Self.composite("outer", [Self.composite("deep", [zone])]),
+    ])
+    let spot = try Self.copy(to: next, type)
+    #expect(spot["x"] as? Int == 100_000)
+    let deep = (spot["outer"] as? [String: Any])?["deep"] as? [String: Any]
+    #expect(deep?["zone"] as? String == "UTC")
+  }
+
   @Test("An edited expression of a composite attribute is used as it is")
   func editedExpressionsHaveLaterNames() throws {
     let next = Self.model([Self.element("left", .integer32AttributeType, renaming: "x")])
