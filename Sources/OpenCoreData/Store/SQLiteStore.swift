@@ -81,8 +81,14 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   }
 
   func isNewest(_ generation: StoreGeneration) throws -> Bool {
-    guard let known = generation.dataVersion else { return true }
-    return try pool.withWriter { try Self.dataVersion($0) } == known
+    guard generation.commit == commitNumber else { return false }
+    guard !opensReadOnly else { return true }
+    // A save that others can already read may not be counted before it gives up the writer.
+    return try pool.withWriter { writer in
+      guard generation.commit == commitNumber else { return false }
+      guard let known = generation.dataVersion else { return true }
+      return try Self.dataVersion(writer) == known
+    }
   }
 
   /// Returns a number that changes with each commit of another connection.

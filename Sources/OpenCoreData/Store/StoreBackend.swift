@@ -15,8 +15,8 @@ protocol StoreBackend: AnyObject {
   /// Creates a query generation of the current state, while no save is writing.
   func openGeneration() throws -> StoreGeneration
 
-  /// Returns whether no other coordinator or process has committed since a generation that is newer
-  /// than this store's own commits was created.
+  /// Returns whether nothing was committed since a generation was created: neither through this
+  /// store, nor by another coordinator or process.
   func isNewest(_ generation: StoreGeneration) throws -> Bool
 
   /// Reserves primary keys for new objects and assigns them to the objects.
@@ -45,9 +45,6 @@ protocol StoreBackend: AnyObject {
 }
 
 extension StoreBackend {
-  /// Returns `true`: there are no other commits.
-  func isNewest(_ generation: StoreGeneration) throws -> Bool { true }
-
   /// Begins a read that doesn't depend on the context.
   func beginReading(for context: NSManagedObjectContext) throws -> any StoreReader {
     try beginReading()
@@ -58,11 +55,15 @@ extension StoreBackend {
 typealias RowStore = any CachingStore & StoreBackend
 
 extension StoreBackend where Self: CachingStore {
+  /// Returns whether nothing was committed through this store since a generation was created; there
+  /// are no other commits.
+  func isNewest(_ generation: StoreGeneration) throws -> Bool { generation.commit == commitNumber }
+
   /// Returns the query generation of the current state: the last one if nothing was saved since,
   /// here or by another coordinator or process, or a new one.
   func currentGeneration() throws -> StoreGeneration {
     let last = withShared { $0.generations.last?.generation }
-    if let last, last.commit == commitNumber, try isNewest(last) { return last }
+    if let last, try isNewest(last) { return last }
     let generation = try openGeneration()
     withShared { shared in
       shared.generations.removeAll { $0.generation == nil }

@@ -1,6 +1,7 @@
 import OpenCoreData
 import ProfileEvents
 import SQLiteDriver
+import Synchronization
 import Testing
 
 @testable import OpenCoreData
@@ -269,5 +270,34 @@ struct GenerationTests {
       #expect(count == 1)
     }
     #expect(pinned.queryGenerationToken != later.queryGenerationToken)
+  }
+
+  @Test("A generation isn't older than what its context has read while a save was ending")
+  func generationIsNotOlderThanAReadDuringASave() throws {
+    let pair = try Pair(.sqlite)
+    #expect(try pair.count() == 3)
+    let reader = pair.bed.context()
+    let counts = Mutex<[Int?]>([])
+    let listener = FirstEventListener(of: { $0.statement?.sql == "COMMIT" }) {
+      let hasRead = DispatchSemaphore(value: 0)
+      @Sendable func count() {
+        let count = try? reader.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+        counts.withLock { $0.append(count) }
+      }
+      reader.perform {
+        count()
+        hasRead.signal()
+        try? reader.setQueryGenerationFrom(.current)
+        count()
+      }
+      hasRead.wait()
+      // The other thread asks for the newest generation before the save is counted.
+      usleep(50_000)
+    }
+    pair.bed.coordinator.eventHub.add(listener)
+    _ = try pair.write { $0.delete($0.object(with: pair.ids[0])) }
+    reader.performAndWait {}
+    #expect(counts.withLock { $0 } == [2, 2])
+    #expect(try pair.count() == 3)
   }
 }
