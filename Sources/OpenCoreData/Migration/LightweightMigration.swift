@@ -100,7 +100,7 @@ struct LightweightMigration {
 
   /// Runs a statement; again without an index, if rows violate the index and that's no error.
   ///
-  /// - Returns: Whether the statement ran: it can't if the file's `CREATE TABLE` has the constraint.
+  /// - Returns: Whether it ran; it can't if the file's `CREATE TABLE` has the constraint.
   private func run(
     _ statement: MigrationStatements.Statement, _ plan: LightweightMigrationPlan,
     on connection: Connection, _ events: MigrationEvents?

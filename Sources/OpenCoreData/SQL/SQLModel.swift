@@ -77,6 +77,11 @@ package final class SQLModel: @unchecked Sendable {
     return entity
   }
 
+  /// Returns the destination of a relationship; `nil` if only another store can contain it.
+  package func destination(of relationship: NSRelationshipDescription) -> SQLEntity? {
+    relationship.destinationEntity.flatMap(storedEntity)
+  }
+
   /// Returns the entity with a `Z_ENT`.
   package func entity(number: Int) -> SQLEntity? { byNumber[number] }
 

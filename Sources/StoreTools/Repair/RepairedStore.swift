@@ -50,9 +50,8 @@ struct RepairedStore {
   private mutating func clearReferences() throws {
     for (entity, column) in store.columns {
       guard let relationship = column.property as? NSRelationshipDescription,
-        let described = relationship.destinationEntity
+        let destination = store.mapping.destination(of: relationship)
       else { continue }
-      let destination = store.mapping.entity(for: described)
       try clear(
         column.name, [column.entityColumn, column.orderColumn].compactMap(\.self), in: entity,
         to: destination, named: "\(entity.name).\(relationship.name)")

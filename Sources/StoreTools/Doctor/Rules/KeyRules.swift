@@ -9,9 +9,8 @@ struct DanglingKeyRule: DoctorRule {
     var findings: [DoctorFinding] = []
     for (entity, column) in store.columns {
       guard let relationship = column.property as? NSRelationshipDescription,
-        let described = relationship.destinationEntity
+        let destination = store.mapping.destination(of: relationship)
       else { continue }
-      let destination = store.mapping.entity(for: described)
       findings += try dangling(
         column.name, in: entity, named: relationship.name, to: destination, store)
       findings += try misnamed(column, in: entity, to: destination, store)

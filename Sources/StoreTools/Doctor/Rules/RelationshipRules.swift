@@ -41,10 +41,9 @@ struct OneSidedInverseRule: DoctorRule {
     try store.columns.compactMap { entity, column -> DoctorFinding? in
       guard let relationship = column.property as? NSRelationshipDescription,
         let inverse = relationship.inverseRelationship, !inverse.isToMany,
-        let described = relationship.destinationEntity
+        let destination = store.mapping.destination(of: relationship),
+        let back = destination.column(named: inverse.name)
       else { return nil }
-      let destination = store.mapping.entity(for: described)
-      guard let back = destination.column(named: inverse.name) else { return nil }
       let rows = try store.keys(
         "SELECT a.Z_PK FROM \(SQLSyntax.quoted(entity.table)) a "
           + "JOIN \(SQLSyntax.quoted(destination.table)) b "
