@@ -221,7 +221,8 @@ struct BatchUpdateTests {
       ("int32", "uppercase(string)", "another type than Article.int32"),
       ("date", "date - date", "another type than Article.date"),
       ("int32", "TERNARY(int32 > 1, 'x', 1)", "another type than Article.int32"),
-      ("int32", "int32 + missing", "Article has no property missing"), ("int32", "int32 + $x", "$x"),
+      ("int32", "int32 + missing", "Article has no property missing"),
+      ("int32", "int32 + $x", "$x"),
       ("int64", "int64 + 9223372036854775807", ""),
     ])
   func invalidExpressionsChangeNothing(name: String, format: String, message: String) throws {
