@@ -151,14 +151,15 @@ extension RandomWalk {
   }
 
   func count() throws {
-    let (request, expected, _) = request()
+    let (request, result, _) = request()
+    let expected = result()
     log.append("count \(request.entityName ?? "")")
     try expect(try context.count(for: request), expected.count, "the count")
   }
 
   /// Fetches with random options.
   func fetch() throws {
-    let (request, expected, matching) = request()
+    let (request, result, matching) = request()
     request.includesPropertyValues = int(3) > 0
     request.returnsObjectsAsFaults = int(2) == 0
     request.shouldRefreshRefetchedObjects = int(3) == 0
@@ -172,17 +173,14 @@ extension RandomWalk {
         + "\(request.returnsObjectsAsFaults) again \(request.shouldRefreshRefetchedObjects) "
         + "batch \(request.fetchBatchSize)")
     let found = try context.fetch(request)
+    let refreshes = request.includesPropertyValues && request.shouldRefreshRefetchedObjects
+    // A single SELECT refreshes the objects of all rows before unsaved changes are merged, also of
+    // those that no longer match because of them; a batch is read later, and has only results.
+    if refreshes, request.fetchBatchSize == 0 { refresh(matching) }
+    let expected = result()
     try expect(Set(found.map { serial($0) }), expected, "the result")
     try expect(found.count, expected.count, "the number of results")
-    if request.includesPropertyValues, request.shouldRefreshRefetchedObjects {
-      // Batches consist of the objects of the result; a single SELECT also returns those that no
-      // longer match because of unsaved changes.
-      for serial in (request.fetchBatchSize > 0 ? expected : matching).sorted()
-      where !reference[serial].isFault && !reference[serial].isInserted {
-        reference.refresh(serial, merging: true)
-        reference.fire(serial)
-      }
-    }
+    if refreshes, request.fetchBatchSize > 0 { refresh(expected) }
     for object in found {
       let serial = serial(object)
       here.retained[serial] = object
@@ -192,9 +190,19 @@ extension RandomWalk {
     }
   }
 
-  /// A request, its expected result, which is the saved objects merged with the context's changes,
-  /// and the objects whose rows match.
-  private func request() -> (NSFetchRequest<NSManagedObject>, result: Set<Int>, rows: Set<Int>) {
+  private func refresh(_ serials: Set<Int>) {
+    for serial in serials.sorted()
+    where !reference[serial].isFault && !reference[serial].isInserted {
+      reference.refresh(serial, merging: true)
+      reference.fire(serial)
+    }
+  }
+
+  /// A request, its expected result at the time of the call, which is the saved objects merged with
+  /// the context's changes, and the objects whose rows match.
+  private func request() -> (
+    NSFetchRequest<NSManagedObject>, result: () -> Set<Int>, rows: Set<Int>
+  ) {
     let entity = ["Worker", "Person", "Team", "Gadget", "Tag"][int(5)]
     let request = NSFetchRequest<NSManagedObject>(entityName: entity)
     if int(2) == 0 {
@@ -216,15 +224,14 @@ extension RandomWalk {
     if bound != nil {
       reference.fireInserted { candidates.contains($0) }
     }
+    func isFound(_ serial: Int) -> Bool {
+      let object = reference[serial]
+      if object.isDeleted || object.isMissing { return false }
+      if object.isInserted || object.isUpdated { return matches(object.present) }
+      return matches(store.records[serial])
+    }
     return (
-      request,
-      candidates.filter { serial in
-        let object = reference[serial]
-        if object.isDeleted || object.isMissing { return false }
-        if object.isInserted || object.isUpdated { return matches(object.present) }
-        return matches(store.records[serial])
-      },
-      candidates.filter { matches(store.records[$0]) }
+      request, { candidates.filter(isFound) }, candidates.filter { matches(store.records[$0]) }
     )
   }
 }
