@@ -110,10 +110,7 @@ extension RandomWalk {
 
   private func rollbackOrReset() {
     if int(3) > 0 {
-      log.append("rollback")
-      context.rollback()
-      reference.rollback()
-      here.retained = here.retained.filter { $0.value.managedObjectContext != nil }
+      rollback()
     } else {
       log.append("reset")
       here.retained = [:]

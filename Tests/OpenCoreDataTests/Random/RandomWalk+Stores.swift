@@ -19,6 +19,10 @@ extension RandomWalk {
     if !bed.kind.isOwn { adoptRegistered() }
     do {
       try context.save()
+    } catch let error as NSError where !reference.dangling.isEmpty {
+      let codes = [NSManagedObjectValidationError, NSValidationMultipleErrorsError]
+      try expect(codes.contains(error.code), true, "the error of the save \(error)")
+      return rollback()
     } catch let error as NSError {
       let found = (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?
         .map { serial($0.sourceObject) }
@@ -28,6 +32,7 @@ extension RandomWalk {
       readWhatTheStoreRead()
       return resolveByHand(conflicts)
     }
+    try expect(reference.dangling, [], "objects that refer to deleted ones")
     try expect(
       conflicts.isEmpty || policy != .errorMergePolicyType, true, "the save detects its conflicts")
     reference.resolve(policy)
@@ -74,11 +79,15 @@ extension RandomWalk {
         reference.refresh(serial, merging: true)
       }
     } else {
-      log.append("rollback")
-      context.rollback()
-      reference.rollback()
-      here.retained = here.retained.filter { $0.value.managedObjectContext != nil }
+      rollback()
     }
+  }
+
+  func rollback() {
+    log.append("rollback")
+    context.rollback()
+    reference.rollback()
+    here.retained = here.retained.filter { $0.value.managedObjectContext != nil }
   }
 
   private func noteSave() {

@@ -18,6 +18,18 @@ extension ReferenceContext {
       }.map(\.key))
   }
 
+  /// The objects with a changed to-one relationship to an object that's deleted: one whose inverse
+  /// was read later, without this object.
+  var dangling: Set<Int> {
+    Set(
+      objects.lazy.filter { _, object in
+        (object.isInserted || object.isUpdated) && !object.isDeleted && !object.isMissing
+          && object.changes.toOne.values.contains { destination in
+            destination.map { self[$0].isDeleted || self[$0].isMissing } ?? false
+          }
+      }.map(\.key))
+  }
+
   /// Saves without checking for conflicts.
   func save() -> Note {
     var note = Note()
