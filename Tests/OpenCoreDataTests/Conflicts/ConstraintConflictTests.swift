@@ -346,7 +346,7 @@ struct ConstraintConflictTests {
 
   @Test(
     "A unique value that another process gives up and takes again during the save is a conflict",
-    arguments: [false, true])
+    .ofOwnStores, arguments: [false, true])
   func valueCanMoveDuringTheSave(isTakenAgain: Bool) throws {
     let stack = try stack(.sqlite)
     let context = stack.context()
