@@ -79,14 +79,29 @@ extension LightweightMigrationPlan {
   /// Elements without a value stay so if another one has one.
   mutating func fillComposites() {
     for composite in requiredComposites {
-      let defaults = defaults(of: composite)
-      guard !defaults.isEmpty else { continue }
-      let assignments = defaults.map { "\(SQLSyntax.quoted($0.column)) = ?" }
+      guard let sql = fillStatement(of: composite) else { continue }
       add(
         .fillColumns, "\(composite.entity.name).\(composite.attribute.name): set default values",
-        "UPDATE \(SQLSyntax.quoted(composite.entity.table)) "
-          + "SET \(assignments.joined(separator: ", ")) WHERE \(composite.isMissing)",
-        defaults.map(\.value), rowsOf: composite.entity.table)
+        sql, defaults(of: composite).map(\.value), rowsOf: composite.entity.table)
+    }
+  }
+
+  /// Returns the statement that sets all elements of a composite attribute without a value; `nil`
+  /// if they have no default values.
+  private func fillStatement(of composite: RequiredComposite) -> String? {
+    let assignments = defaults(of: composite).map { "\(SQLSyntax.quoted($0.column)) = ?" }
+    guard !assignments.isEmpty else { return nil }
+    return "UPDATE \(SQLSyntax.quoted(composite.entity.table)) "
+      + "SET \(assignments.joined(separator: ", ")) WHERE \(composite.isMissing)"
+  }
+
+  /// Returns whether a statement sets the elements of a composite attribute of an entity.
+  func isFill(
+    _ statement: MigrationStatements.Statement, of attribute: String, _ entity: SQLEntity
+  ) -> Bool {
+    requiredComposites.contains {
+      $0.entity === entity && $0.attribute.name == attribute
+        && fillStatement(of: $0) == statement.sql
     }
   }
 

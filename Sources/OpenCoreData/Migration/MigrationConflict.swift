@@ -57,8 +57,7 @@ extension LightweightMigrationPlan {
     }
     return skipped.contains { statement in
       guard let column = entity.column(named: check.property) else {
-        // The statement sets all elements of a composite attribute.
-        return statement.purpose.hasPrefix("\(check.entity).\(check.property): ")
+        return isFill(statement, of: check.property, entity)
       }
       return statement.phase == .alterTables && statement.table == entity.table
         && tables.contains { $0.root.table == entity.table && $0.setsValues(of: column.name) }

@@ -24,12 +24,7 @@ struct UniquenessConstraint: @unchecked Sendable {
         let slots = names.compactMap(slot)
         // A constraint on a property that isn't stored can't be enforced.
         guard slots.count == names.count else { continue }
-        var scope = declaring
-        while let parent = scope.superentity,
-          names.allSatisfy({ parent.propertiesByName[$0] != nil })
-        {
-          scope = parent
-        }
+        let scope = declaring.topmostEntity(with: names)
         if !found.contains(where: { $0.names == names && $0.scope === scope }) {
           found.append(UniquenessConstraint(names: names, slots: slots, scope: scope))
         }
@@ -60,4 +55,18 @@ struct ConstraintKey: Hashable {
   let scope: ObjectIdentifier
   let slots: [Int]
   let values: [SQLiteValue]
+}
+
+extension NSEntityDescription {
+  /// Returns the topmost entity that has all of some properties of this one: its rows, with those
+  /// of its subentities, share a uniqueness constraint on them.
+  package final func topmostEntity(with names: [String]) -> NSEntityDescription {
+    var topmost = self
+    while let parent = topmost.superentity,
+      names.allSatisfy({ parent.propertiesByName[$0] != nil })
+    {
+      topmost = parent
+    }
+    return topmost
+  }
 }

@@ -55,8 +55,8 @@ extension StoreBackend {
 typealias RowStore = any CachingStore & StoreBackend
 
 extension StoreBackend where Self: CachingStore {
-  /// Returns whether nothing was committed through this store since a generation was created; there
-  /// are no other commits.
+  /// Returns whether nothing was committed since a generation was created, which only this store
+  /// can do.
   func isNewest(_ generation: StoreGeneration) throws -> Bool { generation.commit == commitNumber }
 
   /// Returns the query generation of the current state: the last one if nothing was saved since,

@@ -47,12 +47,8 @@ struct DuplicateValuesRule: DoctorRule {
       try entity.description.uniquenessConstraintNames.compactMap { names in
         let columns = names.compactMap { entity.column(named: $0)?.name }
         guard columns.count == names.count, !columns.isEmpty else { return nil }
-        var scope = entity
-        while let parent = scope.superentity,
-          names.allSatisfy({ parent.column(named: $0) != nil })
-        {
-          scope = parent
-        }
+        let topmost = entity.description.topmostEntity(with: names).name ?? ""
+        let scope = store.mapping.entity(named: topmost) ?? entity
         let list = columns.map { SQLSyntax.quoted($0) }.joined(separator: ", ")
         let set = columns.map { "\(SQLSyntax.quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
         let rows = try store.keys(
