@@ -113,10 +113,11 @@ extension ShellVocabulary {
     }
   }
 
-  /// Returns completions in a quoted string; in a predicate, these are the entity's key paths.
+  /// Returns completions in a quoted string; in a predicate or an expression, these are the
+  /// entity's key paths.
   func textChoices(after words: [String], last: String) -> [String] {
     guard let verb = words.first.flatMap(Verb.init(rawValue:)),
-      words.contains(OptionWord.predicate.rawValue)
+      words.contains(OptionWord.predicate.rawValue) || words.contains("=")
     else { return [] }
     return keyPaths(last, of: entity(of: verb, words)) { _ in true }
       .filter { $0.hasPrefix(last) }.sorted()

@@ -32,29 +32,58 @@ package struct PredicateCheck {
     let word = word ?? Word(format, at: SourceRange(line: 1, column: 1, length: format.count))
     let predicate = try PredicateCheck.predicate(format, at: word, arguments: [])
     try checkPaths(of: predicate, in: word)
-    if !givesVariables, let name = unboundVariable(of: predicate) {
-      throw LanguageProblem(
-        "`$\(name)` has no value", at: range(of: "$\(name)", in: word),
-        didYouMean: NearestName.of(name, among: results.sorted()).map { "$\($0)" },
-        nextStep: "write the value itself"
-          + (results.isEmpty
-            ? "" : ", or use a result: \(ModelNames.list(results.sorted().map { "$\($0)" }))")
-          + "; only SUBQUERY assigns a value to a variable")
-    }
+    if !givesVariables { try checkVariables(in: word, visit: predicate.forEachExpression) }
   }
 
-  /// Returns the first variable that no subquery, assignment, or computed value defines.
-  private func unboundVariable(of predicate: NSPredicate) -> String? {
+  /// Parses an expression that's evaluated for each row of an UPDATE, and checks its key paths and
+  /// variables.
+  ///
+  /// - Parameters:
+  ///   - format: The expression's format.
+  ///   - word: The word that contains the format.
+  /// - Throws: A problem at a syntax error, an unknown key, a key path that needs other rows, or a
+  ///   variable without a value.
+  package func check(expression format: String, at word: Word) throws(LanguageProblem) {
+    let expression: NSExpression
+    do {
+      expression = try NSExpression.parse(format, arguments: [])
+    } catch {
+      throw PredicateCheck.problem(error, of: "expression", "NSExpression", in: word)
+    }
+    for keyPath in PredicateCheck.keyPaths(expression.ownKeyPaths) {
+      let range = range(of: keyPath, in: word)
+      let path = try names.resolveRead(keyPath, from: entity, at: range)
+      guard path.steps.isEmpty, (path.last as? NSRelationshipDescription)?.isToMany != true else {
+        throw LanguageProblem(
+          "`\(keyPath)` needs rows other than the one to update", at: range,
+          nextStep: "use attributes of \(entity.name ?? "the entity"), or fetch the objects and set "
+            + "their values")
+      }
+    }
+    try checkVariables(in: word, visit: expression.forEachExpression)
+  }
+
+  /// Checks that a subquery, an assignment, a result, or a computed value defines each variable.
+  private func checkVariables(
+    in word: Word, visit: ((NSExpression) -> Void) -> Void
+  ) throws(LanguageProblem) {
     var used: [String] = []
     var named = computed.union(results)
-    predicate.forEachExpression { expression in
+    visit { expression in
       switch expression.node {
       case .variable(let name): used.append(name)
       case .subquery(_, let name, _), .assignment(let name, _): named.insert(name)
       default: break
       }
     }
-    return used.first { !named.contains($0) }
+    guard let name = used.first(where: { !named.contains($0) }) else { return }
+    throw LanguageProblem(
+      "`$\(name)` has no value", at: range(of: "$\(name)", in: word),
+      didYouMean: NearestName.of(name, among: results.sorted()).map { "$\($0)" },
+      nextStep: "write the value itself"
+        + (results.isEmpty
+          ? "" : ", or use a result: \(ModelNames.list(results.sorted().map { "$\($0)" }))")
+        + "; only SUBQUERY assigns a value to a variable")
   }
 
   /// Parses a predicate's format.
@@ -70,12 +99,19 @@ package struct PredicateCheck {
     do {
       return try NSPredicate.parse(format, arguments: arguments)
     } catch {
-      throw LanguageProblem(
-        "invalid predicate: \(error.message)", at: word.range(at: error.column - 1),
-        didYouMean: error.suggestion,
-        nextStep: error.expected.isEmpty
-          ? "use the format of `NSPredicate`" : "expected: \(error.expected)")
+      throw problem(error, of: "predicate", "NSPredicate", in: word)
     }
+  }
+
+  /// Returns a syntax error at its position in the word that contains the format.
+  private static func problem(
+    _ error: PredicateSyntaxError, of kind: String, _ type: String, in word: Word
+  ) -> LanguageProblem {
+    LanguageProblem(
+      "invalid \(kind): \(error.message)", at: word.range(at: error.column - 1),
+      didYouMean: error.suggestion,
+      nextStep: error.expected.isEmpty
+        ? "use the format of `\(type)`" : "expected: \(error.expected)")
   }
 
   /// Checks that the entity has the key paths that a predicate compares.
@@ -83,7 +119,7 @@ package struct PredicateCheck {
   /// - Throws: A problem at the first key path that the entity doesn't have, or that is the name of
   ///   a computed value.
   package func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
-    for keyPath in PredicateCheck.keyPaths(of: predicate) {
+    for keyPath in PredicateCheck.keyPaths(predicate.ownKeyPaths) {
       guard !computed.contains(keyPath) else {
         throw LanguageProblem(
           "`\(keyPath)` is a computed value, not a key path",
@@ -124,11 +160,13 @@ package struct PredicateCheck {
     character.isLetter || character.isNumber || "_$@".contains(character)
   }
 
-  /// Returns the key paths that a predicate compares, up to an operator such as `@count`.
+  /// Returns the key paths that a predicate or an expression reads, up to an operator such as
+  /// `@count`.
   ///
-  /// The result doesn't contain key paths in a `SUBQUERY`, which start at another entity.
-  private static func keyPaths(of predicate: NSPredicate) -> [String] {
-    predicate.ownKeyPaths.compactMap { path in
+  /// - Parameter paths: The paths from the evaluated object, without those in a `SUBQUERY`, which
+  ///   start at another entity.
+  private static func keyPaths(_ paths: [PredicateKeyPath]) -> [String] {
+    paths.compactMap { path in
       // `%K` can be any key, and every object has an ID and an entity.
       if path.components.contains(.placeholder) { return nil }
       var keys = path.keys.filter { $0.lowercased() != "self" }[...]

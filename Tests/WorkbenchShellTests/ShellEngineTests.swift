@@ -46,6 +46,36 @@ struct ShellEngineTests {
     #expect(result.passes)
   }
 
+  @Test func expressionsOfBatchUpdatesAreRunAndSaved() throws {
+    let shell = try ShellSession(small)
+    shell.type("batch-update Mood with latitude 2", "sql 1")
+    let line = "batch-update Mood with latitude = latitude + 1, remoteIdentifier latitude"
+    #expect(shell.type(line).lines[0].contains("40 Mood updated"))
+    let statements = shell.log.map { $0.replacing(" ", with: "") }
+    #expect(statements.contains { $0.contains("ZLATITUDE=(ZMOOD.ZLATITUDE+?),") }, "\(shell.log)")
+    let count = "count Mood where latitude == 3 AND remoteIdentifier == 'latitude'"
+    #expect(shell.type("sql 0", count).lines[0].contains("40 Mood"))
+    let file = folder.file("saved.yml")
+    #expect(shell.type("save scenario \(file.path)").failure == nil)
+    let scenario = try ScenarioReader.read(file)
+    let steps = scenario.variants[0].steps(sharing: scenario.steps).map(\.text)
+    #expect(
+      steps.prefix(2) == [
+        "batch-update Mood with latitude 2",
+        "batch-update Mood with latitude = \"latitude + 1\", remoteIdentifier latitude",
+      ])
+    let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+    #expect(result.passes)
+    let failure = try #require(
+      shell.type("batch-update Mood with latitude = latitud + 1").failure)
+    #expect(failure.message.contains("did you mean `latitude`"), "\(failure)")
+    let vocabulary = shell.engine.vocabulary
+    for start in ["lat", "\"lat", "\"longitude * lat"] {
+      let line = "batch-update Mood with latitude = \(start)"
+      #expect(vocabulary.candidates(for: line) == .words(["latitude"]), "\(line)")
+    }
+  }
+
   /// Row counts are those of the opened store; rows that a step inserts don't change them.
   @Test
   func expressionsUseTheOpenStoresRows() throws {

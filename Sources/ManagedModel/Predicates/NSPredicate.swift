@@ -346,7 +346,8 @@ extension NSExpression {
     }
   }
 
-  fileprivate var ownKeyPaths: [PredicateKeyPath] {
+  /// The key paths that begin at the evaluated object, in the order in which they appear.
+  package var ownKeyPaths: [PredicateKeyPath] {
     switch node {
     case .keyPath(let path): [path]
     case .path(let operand, _): operand.ownKeyPaths

@@ -133,7 +133,7 @@ extension Session {
 extension Session {
   /// Runs a batch insert request.
   func batchInsert(_ step: Step, _ input: StepInput) throws -> String {
-    let row = values(of: step)
+    let row = try values(of: step)
     let rows = Array(repeating: row, count: step.number(of: .times) ?? 1)
     let request = NSBatchInsertRequest(entityName: step.subject, objects: rows)
     request.resultType = step.name == nil ? .count : .objectIDs
@@ -148,7 +148,7 @@ extension Session {
     if let flag = step.flag(of: .subentities) {
       request.includesSubentities = flag
     }
-    request.propertiesToUpdate = values(of: step)
+    request.propertiesToUpdate = try values(of: step)
     request.resultType =
       step.name == nil ? .updatedObjectsCountResultType : .updatedObjectIDsResultType
     let result = try execute(request, step, input) as? NSBatchUpdateResult
@@ -187,12 +187,20 @@ extension Session {
   }
 
   /// Returns the step's values by attribute name.
-  private func values(of step: Step) -> [String: Any] {
+  ///
+  /// - Throws: A `PredicateSyntaxError` if an expression can't be parsed.
+  private func values(of step: Step) throws -> [String: Any] {
     let entity = model.entitiesByName[step.subject]
-    return step.assignments.reduce(into: [:]) { values, assignment in
-      guard let attribute = entity?.attributesByName[assignment.key] else { return }
-      let literal = AttributeLiteral(attribute.attributeType)
-      values[assignment.key] = literal.value(of: assignment) ?? NSNull()
+    var values: [String: Any] = [:]
+    for assignment in step.assignments {
+      guard let attribute = entity?.attributesByName[assignment.key] else { continue }
+      if assignment.isExpression {
+        values[assignment.key] = try NSExpression.parse(assignment.value, arguments: [])
+      } else {
+        let literal = AttributeLiteral(attribute.attributeType)
+        values[assignment.key] = literal.value(of: assignment) ?? NSNull()
+      }
     }
+    return values
   }
 }

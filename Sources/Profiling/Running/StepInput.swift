@@ -25,7 +25,8 @@ extension Session {
     let name = knownNames.context(of: step)
     var named: [String: StepObjects] = [:]
     let names =
-      (step.assignments + step.removals).map(\.value) + step.predicateReferences.map(\.name)
+      (step.assignments + step.removals).filter { !$0.isExpression }.map(\.value)
+      + step.predicateReferences.map(\.name)
     for value in names {
       guard let result = namedResults[value] else { continue }
       named[value] = try objects(of: result, called: value, in: name)

@@ -157,7 +157,9 @@ package struct FinishedWork: Sendable {
     var users: [Part] = []
     for part in parts[(position + 1)...] {
       if part.step.verb == .reset || part.step.name == name { break }
-      let isGiven = (part.step.assignments + part.step.removals).contains { $0.value == name }
+      let isGiven = (part.step.assignments + part.step.removals).contains {
+        !$0.isExpression && $0.value == name
+      }
       guard part.step.subject == name || isGiven else { continue }
       if part.step.verb == .drop { break }
       users.append(part)

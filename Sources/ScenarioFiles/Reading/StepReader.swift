@@ -140,12 +140,7 @@ struct StepReader {
     if let mapping = entry.node.mapping {
       var pairs = [StepForm.Pair]()
       for (keyNode, valueNode) in mapping {
-        guard let key = document.word(of: keyNode), let value = document.word(of: valueNode) else {
-          throw LanguageProblem(
-            "a property's value must be one word", at: document.range(of: valueNode),
-            nextStep: "write `KEY: VALUE`")
-        }
-        pairs.append(StepForm.Pair(key: key, value: value))
+        pairs.append(try pair(keyNode, valueNode))
       }
       return .pairs(pairs)
     }
@@ -155,6 +150,38 @@ struct StepReader {
       default: false
       }
     return .words(try document.words(of: entry, splitting: isList))
+  }
+
+  /// The key of an expression, in the map that is a property's value.
+  static let expression = "expression"
+
+  /// Returns a property with its value: a word, or `{expression: FORMAT}`.
+  private func pair(
+    _ keyNode: Node, _ valueNode: Node
+  ) throws(LanguageProblem) -> StepForm.Pair {
+    guard let key = document.word(of: keyNode), valueNode.sequence == nil else {
+      throw LanguageProblem(
+        "a property's value must be one word or an expression", at: document.range(of: valueNode),
+        nextStep: "write `KEY: VALUE` or `KEY: {expression: \"…\"}`")
+    }
+    if let value = document.word(of: valueNode) { return StepForm.Pair(key: key, value: value) }
+    var value: Word?
+    for (wordNode, node) in valueNode.mapping ?? [:] {
+      let word = document.word(of: wordNode)
+      guard word?.text == StepReader.expression else {
+        throw LanguageProblem(
+          "the value of `\(key.text)` has no key `\(word?.text ?? "")`",
+          at: document.range(of: wordNode), didYouMean: StepReader.expression,
+          nextStep: "write `KEY: VALUE` or `KEY: {expression: \"…\"}`")
+      }
+      value = document.isEmpty(node) ? nil : document.word(of: node)
+    }
+    guard let value else {
+      throw LanguageProblem(
+        "`\(key.text)` needs an expression", at: document.range(of: valueNode),
+        nextStep: "write `KEY: {expression: \"…\"}`")
+    }
+    return StepForm.Pair(key: key, value: value, isExpression: true)
   }
 
   /// Returns the key path of the entry that contains a source range.
@@ -201,13 +228,19 @@ extension OptionValue {
     case .columns(let columns): YAMLText.list(columns.map(\.description))
     case .assignments(let assignments):
       "{"
-        + assignments.map {
-          "\(YAMLText.scalar($0.key)): \($0.isNil ? $0.value : YAMLText.scalar($0.value))"
-        }
-        .joined(separator: ", ") + "}"
+        + assignments.map { "\(YAMLText.scalar($0.key)): \($0.yaml)" }.joined(separator: ", ")
+        + "}"
     case .number(let number): number.yaml
     case .flag, .choice, .seconds: text
     }
+  }
+}
+
+extension Assignment {
+  /// The value in YAML.
+  fileprivate var yaml: String {
+    let text = isNil ? value : YAMLText.scalar(value)
+    return isExpression ? "{\(StepReader.expression): \(text)}" : text
   }
 }
 

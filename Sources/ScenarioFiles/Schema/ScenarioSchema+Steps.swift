@@ -56,7 +56,7 @@ extension ScenarioSchema {
       let isNeeded = verb.needs.contains { $0.contains(key) }
       properties.append((key, described(isNeeded ? "key-paths" : "paths-or-none", sentence)))
     }
-    properties += verb.allOptions.map { ($0.rawValue, value(of: $0)) }
+    properties += verb.allOptions.map { ($0.rawValue, value(of: $0, for: verb)) }
     if let named = verb.named {
       let sentence =
         named == .result ? "The name of the step's result." : "The name of the index."
@@ -111,9 +111,15 @@ extension ScenarioSchema {
   }
 
   /// Returns the schema of an option's value.
-  private static func value(of option: OptionWord) -> SchemaNode {
+  ///
+  /// - Parameters:
+  ///   - option: The option.
+  ///   - verb: The step's verb, or `nil` for any verb.
+  private static func value(of option: OptionWord, for verb: Verb? = nil) -> SchemaNode {
     let sentence = "\(option.summary) (\(option.example))"
     switch option.kind {
+    case .assignments where option == .assignments && (verb ?? .batchUpdate) == .batchUpdate:
+      return described("updates", sentence)
     case .choice:
       return SchemaNode.pairs([("description", .text(sentence))])
         .with(single(["enum": .texts(option.choices)]).members)
@@ -143,6 +149,16 @@ extension ScenarioSchema {
     }
   }
 
+  /// The schema of an expression that a batch update evaluates for each row.
+  private static var rowExpression: SchemaNode {
+    let format: SchemaNode = ["type": ["string", "number", "boolean"], "pattern": "\\S"]
+    return .pairs([
+      ("description", "An expression in NSExpression's format, evaluated for each row."),
+      ("type", "object"), ("properties", .pairs([(StepReader.expression, format)])),
+      ("required", .texts([StepReader.expression])), ("additionalProperties", false),
+    ])
+  }
+
   private static var optionDefinitions: [(String, SchemaNode)] {
     // A word is anything but blanks and the separators of words.
     let word: SchemaNode = ["type": ["string", "boolean"], "pattern": "[^\\s,\\[\\]]"]
@@ -169,6 +185,14 @@ extension ScenarioSchema {
         "assignments",
         ["type": "object", "minProperties": 1, "additionalProperties": .definition("word")]
       ),
+      (
+        "updates",
+        [
+          "type": "object", "minProperties": 1,
+          "additionalProperties": ["anyOf": [.definition("word"), .definition("row-expression")]],
+        ]
+      ),
+      ("row-expression", rowExpression),
     ]
   }
 }

@@ -99,7 +99,7 @@ struct LineReader {
     guard var whole = nextWord() else { return nil }
     while !whole.isQuoted, !isAtKeyword, case .word(let next)? = current, !next.isQuoted,
       let last = whole.text.last, let first = next.text.first,
-      "+-*/(".contains(last) || "+-*/()".contains(first) || whole.text.hasOpenBracket
+      "+-*/(".contains(last) || "+-*/()".contains(first) || whole.text.openBracketCount > 0
     {
       position += 1
       let end = whole.range.column + whole.range.length
@@ -123,6 +123,11 @@ struct LineReader {
       last = tokens[position]
       position += 1
     }
+    return text(from: first, through: last)
+  }
+
+  /// Returns a part of the line, as written, as one word.
+  private func text(from first: Word, through last: LineWords.Token) -> Word {
     let begin = first.range.column - start.column
     let end = last.range.column + last.range.length - start.column
     return Word(
@@ -204,16 +209,68 @@ struct LineReader {
   private mutating func pairs(of option: Word) throws(LanguageProblem) -> [StepForm.Pair] {
     var pairs = [StepForm.Pair]()
     while let key = nextWord() {
-      guard let value = nextWord() else {
-        throw LanguageProblem(
-          "`\(key.text)` needs a value", at: key.range,
-          nextStep: "write, for example, `\(OptionWord.assignments.example)`")
-      }
-      pairs.append(StepForm.Pair(key: key, value: value))
+      pairs.append(try pair(of: key))
       guard case .comma? = current else { break }
       position += 1
     }
     return pairs
+  }
+
+  /// Returns a key with its value, which is an expression if `=` is between them.
+  private mutating func pair(of key: Word) throws(LanguageProblem) -> StepForm.Pair {
+    if !key.isQuoted, let sign = key.text.firstIndex(of: "=") {
+      throw attached(
+        at: key.range(at: key.text.distance(from: key.text.startIndex, to: sign)))
+    }
+    guard let value = nextWord() else {
+      throw LanguageProblem(
+        "`\(key.text)` needs a value", at: key.range,
+        nextStep: "write, for example, `\(OptionWord.assignments.example)`")
+    }
+    guard !value.isQuoted, value.text.hasPrefix("=") else {
+      return StepForm.Pair(key: key, value: value)
+    }
+    guard value.text == "=" else { throw attached(at: value.range(at: 0)) }
+    guard let expression = assignedExpression() else {
+      throw OptionReader.missingExpression(for: key, at: value.range)
+    }
+    return StepForm.Pair(key: key, value: expression, isExpression: true)
+  }
+
+  /// Returns the problem of an `=` that is a part of another word.
+  private func attached(at range: SourceRange) -> LanguageProblem {
+    LanguageProblem(
+      "`=` must be a word of its own", at: range,
+      nextStep: "write, for example, "
+        + "`\(OptionWord.assignments.example(of: .batchUpdate))`; put text with `=` in quotes")
+  }
+
+  /// Returns an expression: a quoted string, or the part of the line up to the next option or to a
+  /// comma outside of parentheses.
+  ///
+  /// Returns `nil` at the end and before an option.
+  private mutating func assignedExpression() -> Word? {
+    guard !isAtKeyword, let first = nextWord() else { return nil }
+    guard !first.isQuoted else { return first }
+    var last = LineWords.Token.word(first)
+    var depth = first.text.openBracketCount
+    while position < tokens.count, depth > 0 || !endsExpression(after: last) {
+      last = tokens[position]
+      position += 1
+      switch last {
+      case .word(let word): depth += word.isQuoted ? 0 : word.text.openBracketCount
+      case .open: depth += 1
+      case .close: depth -= 1
+      case .comma: break
+      }
+    }
+    return text(from: first, through: last)
+  }
+
+  /// Returns whether a comma or an option follows that isn't a part of an expression.
+  private func endsExpression(after last: LineWords.Token) -> Bool {
+    if case .comma? = current { return true }
+    return isAtKeyword && !continuesPredicate(after: last)
   }
 
   private var current: LineWords.Token? {
@@ -233,8 +290,8 @@ struct LineReader {
 }
 
 extension String {
-  /// Whether a parenthesis isn't closed.
-  fileprivate var hasOpenBracket: Bool {
-    reduce(0) { $0 + ($1 == "(" ? 1 : $1 == ")" ? -1 : 0) } > 0
+  /// The number of opening parentheses and braces minus the number of closing ones.
+  fileprivate var openBracketCount: Int {
+    reduce(0) { $0 + ("({".contains($1) ? 1 : ")}".contains($1) ? -1 : 0) }
   }
 }

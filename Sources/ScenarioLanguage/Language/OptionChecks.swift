@@ -111,10 +111,10 @@ struct AssignmentCheck {
 
   /// Checks an assignment.
   ///
-  /// - Throws: A problem at the key if the property can't be set, or at the value if it has the
-  ///   wrong type.
+  /// - Throws: A problem at the key if the property can't be set, at the value if it has the wrong
+  ///   type, or in the expression at its first error.
   func check(
-    _ assignment: Assignment, keyAt keyRange: SourceRange, valueAt valueRange: SourceRange
+    _ assignment: Assignment, keyAt keyRange: SourceRange, value: Word
   ) throws(LanguageProblem) {
     let property = try names.property(assignment.key, of: entity, at: keyRange)
     guard verb != .relate || (property as? NSRelationshipDescription)?.isToMany == true else {
@@ -123,26 +123,30 @@ struct AssignmentCheck {
         nextStep: "use `set` for attributes and to-one relationships")
     }
     if let attribute = property as? NSAttributeDescription {
-      try check(assignment, attribute, keyRange, valueRange)
+      try check(assignment, attribute, keyRange, value)
     } else if let relationship = property as? NSRelationshipDescription {
-      try check(assignment, relationship, keyRange, valueRange)
+      try check(assignment, relationship, keyRange, value.range)
     }
   }
 
   private func check(
     _ assignment: Assignment, _ attribute: NSAttributeDescription, _ keyRange: SourceRange,
-    _ valueRange: SourceRange
+    _ value: Word
   ) throws(LanguageProblem) {
     guard !attribute.isDerived else {
       throw LanguageProblem(
         "`\(assignment.key)` is a derived attribute and can't be set", at: keyRange,
         nextStep: "set the property that it's derived from")
     }
+    if assignment.isExpression, !(attribute is NSCompositeAttributeDescription) {
+      return try PredicateCheck(names: names, entity: entity)
+        .check(expression: assignment.value, at: value)
+    }
     let literal = AttributeLiteral(attribute.attributeType)
     guard literal.accepts(assignment) else {
       throw LanguageProblem(
         "`\(assignment.value)` isn't a valid value for `\(assignment.key)` (\(literal.typeName))",
-        at: valueRange, nextStep: "write, for example, `\(assignment.key) \(literal.example)`")
+        at: value.range, nextStep: "write, for example, `\(assignment.key) \(literal.example)`")
     }
   }
 

@@ -42,7 +42,9 @@ package struct OptionReader {
       let pairs = try pairs()
       let assignments = pairs.map { pair in
         Assignment(
-          key: pair.key.text, value: pair.value.text, isNil: AttributeLiteral.isNil(pair.value))
+          key: pair.key.text, value: pair.value.text,
+          isNil: !pair.isExpression && AttributeLiteral.isNil(pair.value),
+          isExpression: pair.isExpression)
       }
       return (.assignments(assignments), pairs.flatMap { [$0.key, $0.value] })
     case .name:
@@ -147,10 +149,20 @@ package struct OptionReader {
   }
 
   private func pairs() throws(LanguageProblem) -> [StepForm.Pair] {
-    if case .pairs(let pairs) = value, !pairs.isEmpty {
-      return pairs
+    guard case .pairs(let pairs) = value, !pairs.isEmpty else {
+      throw missing("a key and a value")
     }
-    throw missing("a key and a value")
+    for pair in pairs where pair.isExpression && pair.value.text.allSatisfy(\.isWhitespace) {
+      throw OptionReader.missingExpression(for: pair.key, at: pair.value.range)
+    }
+    return pairs
+  }
+
+  /// Returns the problem of a property whose expression is missing.
+  static func missingExpression(for key: Word, at range: SourceRange) -> LanguageProblem {
+    LanguageProblem(
+      "`\(key.text)` needs an expression", at: range,
+      nextStep: "write, for example, `\(OptionWord.assignments.example(of: .batchUpdate))`")
   }
 
   private func single(_ wanted: String) throws(LanguageProblem) -> Word {

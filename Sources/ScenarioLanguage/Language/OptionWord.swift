@@ -99,6 +99,7 @@ package enum OptionWord: String, CaseIterable, Sendable {
   package func summary(of verb: Verb) -> String {
     switch (self, verb) {
     case (.assignments, .relate): "to-many relationships and the results to add to them"
+    case (.assignments, .batchUpdate): "keys and new values; after `=`, an expression for each row"
     case (.times, .finishMigration):
       "the number of units, each one transaction; by default, all of them"
     case (.to, .pin): "`current`, `none`, or a context"
@@ -112,6 +113,7 @@ package enum OptionWord: String, CaseIterable, Sendable {
   package func example(of verb: Verb) -> String {
     switch (self, verb) {
     case (.assignments, .relate): "with moods new"
+    case (.assignments, .batchUpdate): "with latitude = \"latitude + 1\""
     case (.to, .pragma): "to 100"
     default: example
     }

@@ -183,10 +183,13 @@ package struct StepForm: Sendable {
   package struct Pair: Sendable {
     package var key: Word
     package var value: Word
+    /// Whether the value is an expression: after `=`, or in YAML, under `expression`.
+    package var isExpression: Bool
 
-    package init(key: Word, value: Word) {
+    package init(key: Word, value: Word, isExpression: Bool = false) {
       self.key = key
       self.value = value
+      self.isExpression = isExpression
     }
   }
 
@@ -224,7 +227,12 @@ package struct StepForm: Sendable {
           switch entry.value {
           case .words(let words): .words(words.map(transform))
           case .pairs(let pairs):
-            .pairs(pairs.map { Pair(key: transform($0.key), value: transform($0.value)) })
+            .pairs(
+              pairs.map { pair in
+                Pair(
+                  key: transform(pair.key), value: transform(pair.value),
+                  isExpression: pair.isExpression)
+              })
           }
         return Entry(key: transform(entry.key), value: value)
       })

@@ -158,6 +158,13 @@ package struct StepBuilder {
         didYouMean: belongsElsewhere ? nil : NearestName.of(key.text, among: known),
         nextStep: "`\(verb.rawValue)` takes: \(known.joined(separator: ", "))")
     }
+    if verb != .batchUpdate, case .pairs(let pairs) = value,
+      let pair = pairs.first(where: \.isExpression)
+    {
+      throw LanguageProblem(
+        "`\(verb.rawValue)` doesn't evaluate expressions", at: pair.value.range,
+        nextStep: "write the value itself, or set the attribute with `batch-update`")
+    }
     return try OptionReader(key: key, value: value).option(word)
   }
 }

@@ -183,9 +183,12 @@ package struct StepCheck: Sendable {
     case (_, .assignments(let assignments)):
       let check = AssignmentCheck(
         names: names, entity: entity, results: known.results, verb: step.verb)
+      let words = step.ranges.options[word] ?? []
       for (index, assignment) in assignments.enumerated() {
+        let value = 2 * index + 1
         try check.check(
-          assignment, keyAt: range(2 * index), valueAt: range(2 * index + 1))
+          assignment, keyAt: range(2 * index),
+          value: value < words.count ? words[value] : Word(assignment.value, at: range(value)))
       }
     default: break
     }

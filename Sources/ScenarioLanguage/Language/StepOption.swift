@@ -71,8 +71,7 @@ package enum OptionValue: Sendable, Hashable {
     case .columns(let columns): columns.map { LineWords.plain($0.description) }
     case .flag(let flag): [flag ? "yes" : "no"]
     case .choice(let word): [word]
-    case .assignments(let assignments):
-      assignments.map { "\(LineWords.plain($0.key)) \($0.valueText)" }
+    case .assignments(let assignments): assignments.map(\.text)
     case .name(let text), .text(let text): [LineWords.plain(text)]
     }
   }

@@ -164,7 +164,8 @@ extension Verb {
     case .merge: "merge NAME [in CONTEXT] [remote yes]"
     case .pin: "pin [to current|none|CONTEXT] [in CONTEXT]"
     case .batchInsert: "batch-insert ENTITY [times N] [with KEY VALUE, …] [as NAME]"
-    case .batchUpdate: "batch-update ENTITY with KEY VALUE, … [where \"…\"] [as NAME]"
+    case .batchUpdate:
+      "batch-update ENTITY with KEY VALUE, KEY = \"…\", … [where \"…\"] [as NAME]"
     case .batchDelete: "batch-delete ENTITY [where \"…\"] [limit N] [as NAME]"
     case .index: "index ENTITY keys KEY, KEY- as NAME | remove NAME"
     case .sql: "sql \"STATEMENT\""

@@ -113,6 +113,29 @@ struct StoreStepTests {
     #expect(outcomes[6].summary == "0 Region deleted")
   }
 
+  /// An expression is evaluated with the row's values before the update.
+  @Test
+  func batchUpdatesEvaluateExpressions() throws {
+    let typed = try TypedSession()
+    let outcomes = try typed.run([
+      "batch-update Mood with latitude 2, longitude 1", "fetch Country limit 1 as one",
+      "batch-update Mood with latitude = latitude * 3 + longitude, longitude = latitude, "
+        + "remoteIdentifier latitude where country == $one",
+      "count Mood where latitude == 7 AND longitude == 2 AND remoteIdentifier == 'latitude'",
+      "batch-update Mood with latitude = TERNARY(latitude > 5, 0, latitude + 1), longitude 4",
+      "count Mood where latitude == 0 AND longitude == 4",
+      "count Mood where latitude == 3 AND longitude == 4",
+      "batch-update Mood with remoteIdentifier = 'latitude + 1' fails 134060",
+      "count Mood where remoteIdentifier == 'latitude'",
+    ])
+    #expect(outcomes[2].summary == "10 Mood updated")
+    let counters = outcomes[2].costs.counters
+    #expect(counters.updates == 1 && counters.selects == 0 && counters.faults == 0)
+    let counts = [3, 5, 6, 8].map { outcomes[$0].summary }
+    #expect(counts == ["10 Mood", "10 Mood", "190 Mood", "10 Mood"])
+    #expect(outcomes[7].endedAsExpected)
+  }
+
   @Test
   func indexStepsCreateAndDropIndexes() throws {
     let typed = try TypedSession()

@@ -186,6 +186,11 @@ struct ScenarioSchemaTests {
     ("{touch: moods, read: [date]}", "{walk: moods, through: null}"),
     ("{touch: moods, read: [date]}", "{walk: moods, through: []}"),
     ("{touch: moods, read: [date]}", "{sql: 5}"),
+    (
+      "{touch: moods, read: [date]}",
+      "{batch-update: Mood, with: {latitude: {expression: latitude + 1}, longitude: 2}}"
+    ),
+    ("{touch: moods, read: [date]}", "{batch-update: Mood, with: {latitude: {expression: 5}}}"),
     ("selects: 1 + Country", "selects: \"61\""), ("selects: 1 + Country", "selects: \" 2 .. 99 \""),
     ("selects: 1 + Country", "selects: \"1\\t+ Country\""),
   ])
@@ -226,6 +231,12 @@ struct ScenarioSchemaTests {
     ("{fetch: Mood, sort: date-, as: moods}", "fecth Mood as moods"),
     ("{touch: moods, read: [date]}", "{touch: moods}"),
     ("{touch: moods, read: [date]}", "{set: moods, with: {}}"),
+    ("{touch: moods, read: [date]}", "{set: moods, with: {latitude: {expression: latitude}}}"),
+    ("{touch: moods, read: [date]}", "{batch-update: Mood, with: {latitude: {formula: latitude}}}"),
+    ("{touch: moods, read: [date]}", "{batch-update: Mood, with: {latitude: {expression: \" \"}}}"),
+    ("{touch: moods, read: [date]}", "{batch-update: Mood, with: {latitude: {expression: null}}}"),
+    ("{touch: moods, read: [date]}", "{batch-update: Mood, with: {latitude: {}}}"),
+    ("{touch: moods, read: [date]}", "{batch-update: Mood, with: {latitude: [1]}}"),
     ("{touch: moods, read: [date]}", "{save: null, as: saved, limit: 1}"),
     ("{touch: moods, read: [date]}", "{index: Mood, keys: date}"),
     ("{touch: moods, read: [date]}", "{sql: \"  \"}"),

@@ -111,6 +111,18 @@ struct ShellLineTests {
       "batch-update Mood where 'latitude > 1' with latitude nil",
       "batch-update Mood where \"latitude > 1\" with latitude nil"
     ),
+    (
+      "batch-update Mood with a = a + 1, b \"=x\", c = 'd', d d where e > 5 as f",
+      "batch-update Mood where \"e > 5\" with a = \"a + 1\", b \"=x\", c = \"d\", d d as f"
+    ),
+    (
+      "batch-update Mood with a = TERNARY(b > 5, {1}, [c, 'd, e']), g = nil, h nil in main",
+      "batch-update Mood with a = \"TERNARY(b > 5, {1}, [c, 'd, e'])\", g = \"nil\", h nil in main"
+    ),
+    (
+      "batch-update Mood with a = \"b + \\\"=\\\"\", c = b + limit subentities no",
+      "batch-update Mood subentities no with a = \"b + \\\"=\\\"\", c = \"b + limit\""
+    ),
     ("batch-delete Mood sort date limit 5 as gone", "batch-delete Mood sort date limit 5 as gone"),
     ("index Mood keys country, date- as byCountry", "index Mood keys country, date- as byCountry"),
     ("index Mood remove byDateIndex", "index Mood remove byDateIndex"),
@@ -201,6 +213,14 @@ struct ShellLineTests {
     ("count Mood as n", 12, "`count` has no result to name", nil),
     ("touch moods date sort date", 18, "`touch` doesn't take `sort`", nil),
     ("insert Mood with latitude", 18, "`latitude` needs a value", nil),
+    ("batch-update Mood with latitude =", 33, "`latitude` needs an expression", nil),
+    ("batch-update Mood with latitude = where 'a > 1'", 33, "`latitude` needs an expression", nil),
+    ("batch-update Mood with latitude = ' '", 35, "`latitude` needs an expression", nil),
+    ("batch-update Mood with latitude=latitude+1", 32, "`=` must be a word of its own", nil),
+    ("batch-update Mood with latitude =latitude", 33, "`=` must be a word of its own", nil),
+    ("batch-update Mood with latitude == 5", 33, "`=` must be a word of its own", nil),
+    ("insert Mood with latitude = 2 * 3", 29, "`insert` doesn't evaluate expressions", nil),
+    ("set moods with latitude = 'latitude'", 27, "`set` doesn't evaluate expressions", nil),
   ]
 
   /// An escape takes more characters in the line than in the word.
