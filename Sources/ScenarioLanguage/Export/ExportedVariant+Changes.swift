@@ -145,8 +145,12 @@ extension ExportedVariant {
     let entity = entity(of: step)
     let pairs = step.assignments.compactMap { assignment -> String? in
       guard let attribute = entity?.attributesByName[assignment.key] else { return nil }
+      let key = SwiftNames.literal(assignment.key)
+      if assignment.isExpression {
+        return "\(key): NSExpression(format: \(SwiftNames.literal(assignment.value)))"
+      }
       let value = ExportedVariant.literal(assignment, of: attribute)
-      return "\(SwiftNames.literal(assignment.key)): \(value == "nil" ? "NSNull()" : value)"
+      return "\(key): \(value == "nil" ? "NSNull()" : value)"
     }
     return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
   }

@@ -53,6 +53,23 @@ struct ScenarioExportTests {
     #expect(lines.contains(#"let row: [String: Any] = ["remoteIdentifier": "null"]"#))
   }
 
+  @Test func expressionsOfBatchUpdatesAreExpressions() throws {
+    let lines = try lines(
+      of: """
+          - {batch-update: Mood, with: {latitude: {expression: "latitude + 1"}, longitude: 2}}
+          - batch-update Mood with remoteIdentifier = "uppercase(\\"a\\")"
+          - {batch-update: Mood, with: {remoteIdentifier: latitude + 1}}
+        """)
+    let format = #"NSExpression(format: "latitude + 1")"#
+    #expect(
+      lines.contains(
+        #"let values: [String: Any] = ["latitude": \#(format), "longitude": Double(2.0)]"#))
+    let quoted = #"NSExpression(format: "uppercase(\"a\")")"#
+    #expect(lines.contains(#"let values: [String: Any] = ["remoteIdentifier": \#(quoted)]"#))
+    let text = #"["remoteIdentifier": "latitude + 1"]"#
+    #expect(lines.contains("let values: [String: Any] = \(text)"))
+  }
+
   @Test func quotesInFileNamesAreEscaped() throws {
     let lines = try lines(of: "  - {fetch: Mood}", named: "o\"dd")
     let folder = #".appendingPathComponent("o\"dd" + "-\(UUID())""#
