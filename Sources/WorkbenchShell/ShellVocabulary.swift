@@ -24,7 +24,7 @@ package struct ShellVocabulary: Sendable {
     model: NSManagedObjectModel?, known: KnownNames, targets: [String], versions: [String] = []
   ) {
     self.versions = versions
-    names = model.map(ModelNames.init)
+    names = model.map { ModelNames($0) }
     self.known = known
     self.targets = targets
   }

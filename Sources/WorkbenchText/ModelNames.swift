@@ -3,25 +3,43 @@ package import ManagedModel
 /// Looks up names in a model; errors suggest the name that was probably intended.
 package struct ModelNames: Sendable {
   package let model: NSManagedObjectModel
+  /// The configuration of the model that the store contains; `nil` for all entities.
+  package let configuration: String?
 
-  package init(_ model: NSManagedObjectModel) {
+  package init(_ model: NSManagedObjectModel, configuration: String? = nil) {
     self.model = model
+    self.configuration = configuration
   }
 
-  /// The names of all entities in alphabetical order.
+  /// The names of the entities that the store can contain, in alphabetical order.
   package var entities: [String] {
-    model.entitiesByName.keys.sorted()
+    guard configuration != nil else { return model.entitiesByName.keys.sorted() }
+    return model.entitiesInNumberingOrder(of: configuration).compactMap(\.name).sorted()
+  }
+
+  /// The entities that the store can contain in the order of `entityTree`, with their depth.
+  package var tree: [(depth: Int, entity: NSEntityDescription)] {
+    guard configuration != nil else { return model.entityTree }
+    let stored = Set(entities)
+    return model.entityTree.filter { stored.contains($0.entity.name ?? "") }
   }
 
   /// Returns the entity with a name.
   ///
-  /// - Throws: A problem at the name if there's no such entity.
+  /// - Throws: A problem at the name if there's no such entity, or if the store can't contain it.
   package func entity(
     _ name: String, at range: SourceRange
   ) throws(LanguageProblem) -> NSEntityDescription {
-    if let entity = model.entitiesByName[name] { return entity }
+    let entity = model.entitiesByName[name]
+    if let entity, configuration == nil || entities.contains(name) { return entity }
+    let owner =
+      if entity != nil, let configuration {
+        "the store contains only the configuration \(configuration), which"
+      } else {
+        "the model"
+      }
     throw LanguageProblem(
-      "the model has no entity `\(name)`", at: range,
+      "\(owner) has no entity `\(name)`", at: range,
       didYouMean: NearestName.of(name, among: entities),
       nextStep: "its entities are: \(ModelNames.list(entities))")
   }

@@ -118,6 +118,17 @@ extension NSManagedObjectModel {
     }
   }
 
+  /// Returns the configuration that a store was made with; `nil` if the store has all entities of
+  /// the model, or those of no configuration.
+  ///
+  /// If several configurations have the store's entities, returns the first one by name: a store of
+  /// one is a store of each. Only names are compared, as in `configurations(ofStoreWith:)`.
+  ///
+  /// - Parameter metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
+  package func configuration(ofStoreWith metadata: [String: Any]) -> String? {
+    configurations(ofStoreWith: metadata).first
+  }
+
   /// Returns whether a store's metadata has the version hash of each entity.
   ///
   /// The store can have other entities.

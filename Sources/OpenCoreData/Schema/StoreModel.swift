@@ -5,6 +5,9 @@ package import SQLiteDriver
 package struct StoreModel: Sendable {
   /// The model in `Z_MODELCACHE`, or one inferred from the tables.
   package let model: NSManagedObjectModel
+  /// The configuration of the model that the store was made with, as
+  /// `configuration(ofStoreWith:)` returns it; `nil` for all entities, and for an inferred model.
+  package let configuration: String?
   /// Whether it was inferred from the tables, so that property names and destinations of
   /// relationships are guesses.
   package let isInferred: Bool
@@ -16,8 +19,8 @@ package struct StoreModel: Sendable {
   ///
   /// - Throws: 134080 with a message if the file isn't a usable store.
   package static func ofStore(at url: URL) throws -> StoreModel {
-    try NSManagedObjectModel.inspecting(at: url) { connection, _ in
-      try StoreModel(reading: connection)
+    try NSManagedObjectModel.inspecting(at: url) { connection, metadata in
+      try StoreModel(reading: connection, metadata)
     }
   }
 
@@ -25,11 +28,13 @@ package struct StoreModel: Sendable {
   ///
   /// One statement, and those of the schema if there's no model.
   ///
+  /// - Parameter metadata: The store's metadata; `nil` if it can't be read.
   /// - Throws: `SQLiteError`.
-  init(reading connection: Connection) throws {
+  init(reading connection: Connection, _ metadata: StoreMetadata?) throws {
     do {
       if let model = try ModelArchive.readModel(on: connection) {
         self.model = model
+        configuration = model.configuration(ofStoreWith: metadata?.values ?? [:])
         isInferred = false
         problem = nil
         return
@@ -40,7 +45,7 @@ package struct StoreModel: Sendable {
     } catch {
       problem = "\(error)"
     }
-    isInferred = true
+    (configuration, isInferred) = (nil, true)
     model = try InferredModel.read(from: connection)
   }
 }
@@ -68,12 +73,10 @@ package struct StoreAnatomy: Sendable {
   /// - Throws: `SchemaMismatch` if the file lacks a table or column of the store's own model;
   ///   `SQLiteError`.
   package init(reading connection: Connection) throws {
-    source = try StoreModel(reading: connection)
     let metadata = try? StoreMetadata(reading: connection)
-    let configurations =
-      source.isInferred ? [] : source.model.configurations(ofStoreWith: metadata?.values ?? [:])
+    source = try StoreModel(reading: connection, metadata)
     mapping = try SQLModel(
-      model: source.model, configuration: configurations.first, connection: connection)
+      model: source.model, configuration: source.configuration, connection: connection)
     let builder = SchemaBuilder(model: mapping)
     indexes = builder.indexes
     rangeIndexes = builder.rangeIndexes

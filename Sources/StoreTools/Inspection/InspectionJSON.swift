@@ -44,6 +44,8 @@ package enum InspectionJSON {
   private struct Model: Encodable {
     let source: String
     let problem: String?
+    /// The configuration that the store was made with, or `nil` for all entities.
+    let configuration: String?
     let identifiers: [String]
     /// The origin of the formula of the version hashes: `cdprof` or `apple`.
     let hashes: String
@@ -51,6 +53,7 @@ package enum InspectionJSON {
     init(_ inspection: StoreInspection) {
       source = inspection.modelSource.rawValue
       problem = inspection.modelProblem
+      configuration = inspection.configuration
       identifiers = inspection.modelIdentifiers
       hashes = inspection.hasOwnDigests ? "cdprof" : "apple"
     }

@@ -21,10 +21,11 @@ package enum InspectionText {
       case .cache: "in the store"
       case .schema: inspection.modelProblem == nil ? "not in the store" : "unreadable in the store"
       }
+    let configuration = inspection.configuration.map { ", configuration \($0)" } ?? ""
     return [
       "\(inspection.url.lastPathComponent)   \(NumberText.counted(inspection.rowCount, "row"))",
       "  written by   \(writer)",
-      "  model        \(identifiers.isEmpty ? "no identifier" : identifiers), \(source)",
+      "  model        \(identifiers.isEmpty ? "no identifier" : identifiers), \(source)\(configuration)",
       "  hashes       \(inspection.hasOwnDigests ? "OpenCoreData's digests" : "Core Data's version hashes")",
       "  store UUID   \(inspection.uuid)",
     ]

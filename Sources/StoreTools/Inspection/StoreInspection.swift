@@ -20,6 +20,8 @@ package struct StoreInspection: Sendable {
   package var modelSource: ModelSource
   /// The reason why the store's model couldn't be used, or `nil` if it was used or doesn't exist.
   package var modelProblem: String?
+  /// The configuration of the model that the store was made with; `nil` for all entities.
+  package var configuration: String?
   package var uuid: String
   package var writer: InspectedMetadata.Writer
   /// The `NSPersistenceFrameworkVersion` of the writer.

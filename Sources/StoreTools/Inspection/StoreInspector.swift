@@ -35,15 +35,16 @@ package struct StoreInspector {
     let schema = try InspectedSchema(reading: connection)
     let source = try StoreModel.ofStore(at: url)
     let metadata = try InspectedMetadata(reading: connection, path: url.relativePath)
-    let mapping = try mapping(of: source.model)
+    let mapping = try mapping(of: source)
     let spreads = mapping.map { SpreadReader(mapping: $0, reader: reader) }
     let entities = try ModelEntities(
-      model: source.model, own: schema.ownRows(mapping, on: connection), schema: schema,
+      names: ModelNames(source.model, configuration: source.configuration),
+      own: schema.ownRows(mapping, on: connection), schema: schema,
       isInferred: source.isInferred, spreads: spreads
     ).all()
     return StoreInspection(
       url: url, modelSource: source.isInferred ? .schema : .cache,
-      modelProblem: source.problem,
+      modelProblem: source.problem, configuration: source.configuration,
       uuid: metadata.uuid, writer: metadata.writer, frameworkVersion: metadata.frameworkVersion,
       modelIdentifiers: metadata.modelIdentifiers, hasOwnDigests: metadata.hasOwnDigests,
       entities: entities, unmappableRows: try unmappableRows(mapping), indexes: schema.indexes,
@@ -56,9 +57,12 @@ package struct StoreInspector {
   }
 
   /// Returns the mapping of a model, or `nil` if it doesn't match the tables.
-  private func mapping(of model: NSManagedObjectModel) throws -> SQLModel? {
+  private func mapping(of source: StoreModel) throws -> SQLModel? {
     do {
-      return try reader.read { try SQLModel(model: model, connection: $0) }
+      return try reader.read {
+        try SQLModel(
+          model: source.model, configuration: source.configuration, connection: $0)
+      }
     } catch let error as SQLiteError {
       throw error
     } catch {
@@ -92,7 +96,8 @@ package struct StoreInspector {
 
 /// Describes the entities of a store according to its model.
 struct ModelEntities {
-  let model: NSManagedObjectModel
+  /// The model, and the configuration that the store was made with.
+  let names: ModelNames
   /// The number of each concrete entity's own rows.
   let own: [EntityCount]
   let schema: InspectedSchema
@@ -101,19 +106,21 @@ struct ModelEntities {
   /// The reader for numbers of destinations, or `nil` if the model doesn't match the tables.
   let spreads: SpreadReader?
 
-  /// Returns the entities, depth first and in alphabetical order.
+  /// Returns the entities that the store can contain, depth first and in alphabetical order.
   ///
   /// **Cost:** two SELECTs for each relationship.
   /// - Throws: A `SQLiteError` if the file can't be read.
   func all() throws -> [InspectedEntity] {
     let ownRows = Dictionary(own.map { ($0.name, $0.count) }, uniquingKeysWith: +)
-    let totals = EntityCount.totals(own, in: model)
-    return try model.entityTree.map { depth, entity in
+    let totals = EntityCount.totals(own, in: names.model)
+    let tree = names.tree
+    let stored = Set(tree.compactMap { $0.entity.name })
+    return try tree.map { depth, entity in
       let name = entity.name ?? ""
       return InspectedEntity(
         name: name, depth: depth, count: totals[name] ?? 0, ownCount: ownRows[name] ?? 0,
         isAbstract: entity.isAbstract, superentity: entity.superentity?.name,
-        subentities: entity.subentities.compactMap(\.name).sorted(),
+        subentities: entity.subentities.compactMap(\.name).filter(stored.contains).sorted(),
         table: spreads?.mapping.entity(named: name)?.table
           ?? schema.table(ofRoot: entity.root.name ?? ""),
         className: isInferred ? nil : entity.managedObjectClassName,

@@ -15,13 +15,16 @@ package struct StoreRows {
 
   /// Opens a store with its own model, or with one that's inferred from its tables.
   ///
+  /// A store that was made with a configuration of its model is opened with this configuration.
+  ///
   /// - Parameters:
   ///   - url: The store file.
   ///   - name: The name of the entity, whose subentities are included.
   ///   - format: A predicate format that selects rows, or `nil` for all rows.
   ///   - limit: The maximum number of rows, at least 1, or `nil` for all.
   /// - Throws: An `InvalidInputError` if the file isn't a valid store; a `CommandFailure` with a
-  ///   caret if the name or the predicate is invalid; or the framework's `NSError`.
+  ///   caret if the name or the predicate is invalid, or if the store can't contain the entity; or
+  ///   the framework's `NSError`.
   package init(
     _ url: URL, entity name: String, where format: String?, limit: Int? = nil
   ) throws {
@@ -29,7 +32,7 @@ package struct StoreRows {
     try InvalidInputError.check(url)
     let source = try StoreModel.ofStore(at: url)
     isInferred = source.isInferred
-    let names = ModelNames(source.model)
+    let names = ModelNames(source.model, configuration: source.configuration)
     entity = try StoreRows.reading(name) { (range) throws(LanguageProblem) in
       try names.entity(name, at: range)
     }
@@ -44,7 +47,7 @@ package struct StoreRows {
     }
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: source.model)
     try coordinator.addPersistentStore(
-      type: .sqlite, at: url,
+      type: .sqlite, configuration: source.configuration, at: url,
       options: [
         NSReadOnlyPersistentStoreOption: true,
         SkippedRows.option: skippedRows,

@@ -119,6 +119,26 @@ struct StoreInspectorTests {
     #expect(inspection.rowCount == 72)
   }
 
+  /// Entities of other configurations aren't part of the store.
+  @Test func configurationIsInspected() throws {
+    let store = try ConfigurationStore()
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.configuration == "Local")
+    #expect(inspection.entities.map(\.name) == ["City"])
+    #expect(inspection.entities.map(\.table) == ["ZCITY"])
+    #expect(inspection.entities.map(\.count) == [2])
+    #expect(inspection.entities[0].relationships.map { $0.spread?.empty } == [2])
+    #expect(
+      InspectionText.lines(inspection).contains {
+        $0.hasSuffix("in the store, configuration Local")
+      })
+    let json = try JSONSerialization.jsonObject(with: try InspectionJSON.data(inspection))
+    let model = (json as? [String: Any])?["model"] as? [String: Any]
+    #expect(model?["configuration"] as? String == "Local")
+    let whole = try StoreInspector.inspect(ConfigurationStore(nil).url)
+    #expect(whole.configuration == nil && whole.entities.map(\.name) == ["City", "Country"])
+  }
+
   @Test func infiniteTimeOfAHistoryIsUnknown() throws {
     let store = try OfficeStore()
     try store.run("UPDATE ATRANSACTION SET ZTIMESTAMP = 9e999")

@@ -59,6 +59,31 @@ struct StoreRowsTests {
     #expect(rows.isInferred && count == 6)
   }
 
+  /// A store of a configuration is opened with it, and contains only its entities.
+  @Test(arguments: [
+    ("Local", "City", ["Berlin", "Kyiv"], "Country"), ("Cloud", "Country", ["Ukraine"], "City"),
+  ])
+  func rowsOfAConfigurationAreRead(
+    configuration: String, entity: String, names: [String], other: String
+  ) throws {
+    let store = try ConfigurationStore(configuration)
+    let rows = try StoreRows(store.url, entity: entity, where: "name != nil")
+    var found: [String] = []
+    try rows.forEach { row in
+      found += row.values.filter { $0.name == "name" }.map(\.value.plain)
+      #expect(row.values.filter { $0.name != "name" }.map(\.value.plain) == [""])
+    }
+    try rows.check()
+    #expect(found.sorted() == names)
+    let failure = #expect(throws: CommandFailure.self) {
+      try StoreRows(store.url, entity: other, where: nil)
+    }
+    #expect(
+      failure?.message
+        == "the store contains only the configuration \(configuration), which has no entity `\(other)`")
+    #expect(failure?.nextStep == "its entities are: \(entity)")
+  }
+
   /// A cycle of parent entities doesn't hide rows.
   @Test func cyclicEntityParentsAreRead() throws {
     let store = try OfficeStore()
