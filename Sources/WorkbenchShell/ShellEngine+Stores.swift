@@ -140,14 +140,15 @@ extension ShellEngine {
   /// **Cost:** one COUNT for each entity, outside the session: the run's counters don't include it.
   func entities(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
+    let names = ModelNames(session.model, configuration: session.configuration)
     if let word = arguments.words.first {
-      let entity = try ModelNames(session.model).entity(word.text, at: word.range)
-      return ShellEngine.properties(of: entity)
+      return ShellEngine.properties(of: try names.entity(word.text, at: word.range))
     }
     let own = try ScenarioData.counts(
-      in: session.storeURL, model: session.model, ignoringVersions: session.ignoresVersions)
+      in: session.storeURL, model: session.model, configuration: session.configuration,
+      ignoringVersions: session.ignoresVersions)
     let totals = EntityCount.totals(own, in: session.model)
-    let rows = session.model.entityTree.map { depth, entity in
+    let rows = names.tree.map { depth, entity in
       (
         name: String(repeating: "  ", count: depth) + (entity.name ?? ""),
         count: NumberText.grouped(totals[entity.name ?? ""] ?? 0),
@@ -158,7 +159,7 @@ extension ShellEngine {
     let count = rows.map(\.count.count).max() ?? 0
     let table = ShellTable(
       ["entity", "rows", "abstract"],
-      session.model.entityTree.map { _, entity in
+      names.tree.map { _, entity in
         [
           .text(entity.name ?? ""), .number(totals[entity.name ?? ""] ?? 0),
           .text(entity.isAbstract ? "yes" : "no"),

@@ -327,13 +327,14 @@ extension ShellEngine {
       "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY tbl_name, rowid")
     if let word = arguments.words.first {
       let mapping = try SQLModel(
-        model: session.model, connection: connection, ignoresMissing: true)
+        model: session.model, configuration: session.configuration, connection: connection,
+        ignoresMissing: true)
       let table = mapping.entity(named: word.text)?.table ?? word.text
       statements = statements.filter { row in
         if case .text(let name) = row[0] { name.lowercased() == table.lowercased() } else { false }
       }
       guard !statements.isEmpty else {
-        let known = ModelNames(session.model).entities
+        let known = ModelNames(session.model, configuration: session.configuration).entities
         throw LanguageProblem(
           "there's no entity or table `\(word.text)`", at: word.range,
           didYouMean: NearestName.of(word.text, among: known),

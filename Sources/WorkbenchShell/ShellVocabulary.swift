@@ -20,11 +20,9 @@ package struct ShellVocabulary: Sendable {
   /// The versions of the model.
   private let versions: [String]
 
-  init(
-    model: NSManagedObjectModel?, known: KnownNames, targets: [String], versions: [String] = []
-  ) {
+  init(names: ModelNames?, known: KnownNames, targets: [String], versions: [String] = []) {
     self.versions = versions
-    names = model.map { ModelNames($0) }
+    self.names = names
     self.known = known
     self.targets = targets
   }
@@ -90,7 +88,8 @@ extension ShellEngine {
   /// The words that can complete the next line.
   package var vocabulary: ShellVocabulary {
     ShellVocabulary(
-      model: session?.model, known: session?.knownNames ?? KnownNames(),
+      names: session.map { ModelNames($0.model, configuration: $0.configuration) },
+      known: session?.knownNames ?? KnownNames(),
       targets: targets.map(\.name), versions: session?.versions?.names ?? [])
   }
 }

@@ -43,6 +43,8 @@ package final class ShellWorkspace {
   ///
   /// This is the case for a store without a readable model.
   package let isInferred: Bool
+  /// The configuration of the model that the store was made with; `nil` for all entities.
+  package let configuration: String?
   /// The rows of each entity without its subentities, in the order of the scenario's data or
   /// alphabetically.
   package let counts: [EntityCount]
@@ -77,7 +79,8 @@ package final class ShellWorkspace {
     }
   }
 
-  /// Opens a store with the model that it contains.
+  /// Opens a store with the model that it contains, and with the configuration that it was made
+  /// with.
   ///
   /// **Cost:** copies the file if `writing` is `copy`; inferring a model runs several SELECTs for
   /// each table.
@@ -99,8 +102,10 @@ package final class ShellWorkspace {
       if guesses {
         let read = try StoreModel.ofStore(at: store)
         (model, isInferred) = (read.model, read.isInferred)
+        configuration = read.configuration
       } else {
         (model, isInferred) = (try NSManagedObjectModel.inStore(at: store), false)
+        configuration = try model.configuration(ofStoreAt: store)
       }
     } catch let error as NSError where error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue {
       throw error
@@ -110,7 +115,8 @@ package final class ShellWorkspace {
         nextStep: (writing == .never ? "" : "open it read-only, which requires no model, or ")
           + "use a scenario with `model: FILE.xcdatamodeld` and `data: {store: FILE}`")
     }
-    counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isInferred)
+    counts = try ScenarioData.counts(
+      in: store, model: model, configuration: configuration, ignoringVersions: isInferred)
     scope = CountExpressionScope(rows: EntityCount.totals(counts, in: model))
     isTemporaryCopy = try StoreFileInspection(path: store.path).method == .temporaryCopy
     guard writing == .copy else {
@@ -146,6 +152,7 @@ package final class ShellWorkspace {
       let contents = try ScenarioData.make(
         scenario.data, model: scenario.dataModel, scale: scale, at: data)
       (counts, scope) = (contents.counts, contents.scope)
+      configuration = contents.configuration
     } catch {
       ScratchFolders.remove(folder)
       throw error
@@ -191,14 +198,14 @@ package final class ShellWorkspace {
   ) throws -> Session {
     guard let scratch else {
       return try Session(
-        storeURL: data, model: model, readOnly: isReadOnly, ignoresVersions: isInferred,
-        sinks: sinks, interruption: interruption)
+        storeURL: data, model: model, configuration: configuration, readOnly: isReadOnly,
+        ignoresVersions: isInferred, sinks: sinks, interruption: interruption)
     }
     let copy = scratch.appendingPathComponent("try-\(copies + 1).sqlite")
     try StoreFile.copy(from: data, to: copy)
     let session = try Session(
-      storeURL: copy, model: model, versions: versions, readOnly: false, sinks: sinks,
-      interruption: interruption)
+      storeURL: copy, model: model, configuration: configuration, versions: versions,
+      readOnly: false, sinks: sinks, interruption: interruption)
     if copies > 0 {
       try StoreFile.remove(at: scratch.appendingPathComponent("try-\(copies).sqlite"))
     }
@@ -226,8 +233,12 @@ package final class ShellWorkspace {
     return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
   }
 
-  /// A short description of whether and where data is modified.
+  /// A short description of whether and where data is modified, and the configuration.
   package var state: String {
+    configuration.map { "\(access); configuration \($0)" } ?? access
+  }
+
+  private var access: String {
     switch (subject, writing) {
     case (.scenario, _): return "scratch store, nothing cached"
     case (.store, .copy): return "working on a copy; the original store isn't modified"

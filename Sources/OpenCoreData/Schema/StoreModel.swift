@@ -111,6 +111,18 @@ extension NSManagedObjectModel {
     try inspecting(at: url) { connection, _ in try storedModel(on: connection, url) }
   }
 
+  /// Returns the configuration that a SQLite store was made with, as `configuration(ofStoreWith:)`
+  /// does.
+  ///
+  /// The file is opened read-only.
+  ///
+  /// - Throws: 134080 with a message if the file isn't a usable store.
+  package func configuration(ofStoreAt url: URL) throws -> String? {
+    try Self.inspecting(at: url) { _, metadata in
+      configuration(ofStoreWith: metadata.values)
+    }
+  }
+
   /// Returns the model in a store's `Z_MODELCACHE`, with the version hashes in the store's
   /// metadata.
   ///

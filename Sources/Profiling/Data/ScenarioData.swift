@@ -12,6 +12,8 @@ package enum ScenarioData {
     package var counts: [EntityCount]
     /// The values of the names in formulas.
     package var scope: CountExpressionScope
+    /// The configuration of the model that a copied store was made with; `nil` for all entities.
+    package var configuration: String?
   }
 
   /// Creates the data file.
@@ -44,22 +46,26 @@ package enum ScenarioData {
         scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
     case .copied(let store):
       try StoreFile.copy(from: store, to: url)
-      let counts = try self.counts(in: url, model: model)
+      let configuration = try model.configuration(ofStoreAt: url)
+      let counts = try self.counts(in: url, model: model, configuration: configuration)
       return Contents(
         counts: counts,
-        scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
+        scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale),
+        configuration: configuration)
     }
   }
 
-  /// Returns the row count of each entity in a store, without subentities, in alphabetical order.
+  /// Returns the row count of each entity that a store can contain, without subentities, in
+  /// alphabetical order.
   ///
   /// **Cost**: one COUNT for each concrete entity. The store is opened read-only.
   package static func counts(
-    in store: URL, model: NSManagedObjectModel, ignoringVersions: Bool = false
+    in store: URL, model: NSManagedObjectModel, configuration: String? = nil,
+    ignoringVersions: Bool = false
   ) throws -> [EntityCount] {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(
-      type: .sqlite, at: store,
+      type: .sqlite, configuration: configuration, at: store,
       options: [
         NSReadOnlyPersistentStoreOption: true,
         NSIgnorePersistentStoreVersioningOption: ignoringVersions,
@@ -67,7 +73,7 @@ package enum ScenarioData {
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     return try context.performAndWait {
-      try model.entitiesByName.keys.sorted().compactMap { name in
+      try ModelNames(model, configuration: configuration).entities.compactMap { name in
         guard model.entitiesByName[name]?.isAbstract == false else { return nil }
         let request = NSFetchRequest<NSManagedObject>(entityName: name)
         request.includesSubentities = false

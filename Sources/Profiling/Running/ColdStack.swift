@@ -23,6 +23,8 @@ final class ColdStack {
   private let storeURL: URL
   private let engine: any StoreEngine
   private var model: NSManagedObjectModel
+  /// The configuration of the model that the store contains; `nil` for all entities.
+  private(set) var configuration: String?
   private let isReadOnly: Bool
   /// Whether the store is opened with a model that isn't its own.
   private let ignoresVersions: Bool
@@ -40,19 +42,23 @@ final class ColdStack {
   ///   - storeURL: The store file, or the URL of a store on a server.
   ///   - engine: The engine of the store.
   ///   - model: The model to open the store with.
+  ///   - configuration: The configuration of the model that the store contains; `nil` for all
+  ///     entities.
   ///   - isReadOnly: Whether to open the store read-only.
   ///   - ignoresVersions: Whether the model isn't the store's own.
   ///   - skippedRows: Receives the rows that are skipped in a read-only store.
   ///   - sinks: Additional event sinks, which also receive the events of opening the store.
   /// - Throws: The coordinator's `NSError`.
   init(
-    storeURL: URL, engine: any StoreEngine, model: NSManagedObjectModel, isReadOnly: Bool,
+    storeURL: URL, engine: any StoreEngine, model: NSManagedObjectModel,
+    configuration: String? = nil, isReadOnly: Bool,
     ignoresVersions: Bool = false, skippedRows: SkippedRows, sinks: [any EventSink]
   ) throws {
     self.skippedRows = skippedRows
     self.storeURL = storeURL
     self.engine = engine
     self.model = model
+    self.configuration = configuration
     self.isReadOnly = isReadOnly
     self.ignoresVersions = ignoresVersions
     hub.add(recorder)
@@ -150,6 +156,7 @@ final class ColdStack {
     }
     self.model = model
     do {
+      if configuration != nil { configuration = try model.configuration(ofStoreAt: storeURL) }
       try reopen(known)
     } catch {
       contexts = former
@@ -194,7 +201,8 @@ final class ColdStack {
     if ignoresVersions { options[NSIgnorePersistentStoreVersioningOption] = true }
     if tracksHistory { options[NSPersistentHistoryTrackingKey] = true }
     if !pragmas.isEmpty { options[NSSQLitePragmasOption] = pragmas }
-    try made.addPersistentStore(type: engine.storeType, at: storeURL, options: options)
+    try made.addPersistentStore(
+      type: engine.storeType, configuration: configuration, at: storeURL, options: options)
     coordinators[name] = made
     return made
   }

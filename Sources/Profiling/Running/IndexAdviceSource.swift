@@ -33,7 +33,8 @@ package enum IndexAdviceSource {
 
   /// Runs steps on a store, and returns index advice for their statements.
   ///
-  /// The store isn't modified: steps that change data run on a copy. In a store without a model,
+  /// The store isn't modified: steps that change data run on a copy. A store that was made with a
+  /// configuration of its model is opened with this configuration. In a store without a model,
   /// the names in steps are those inferred from its tables.
   ///
   /// - Parameters:
@@ -84,7 +85,8 @@ package enum IndexAdviceSource {
       return try statements(
         of: steps, lines,
         Session(
-          storeURL: url, model: source.model, readOnly: true, ignoresVersions: source.isInferred))
+          storeURL: url, model: source.model, configuration: source.configuration, readOnly: true,
+          ignoresVersions: source.isInferred))
     }
     guard !source.isInferred else {
       throw CommandFailure(
@@ -98,7 +100,9 @@ package enum IndexAdviceSource {
     let copy = folder.appendingPathComponent("data.sqlite")
     try StoreFile.copy(from: url, to: copy)
     return try statements(
-      of: steps, lines, Session(storeURL: copy, model: source.model, readOnly: false))
+      of: steps, lines,
+      Session(
+        storeURL: copy, model: source.model, configuration: source.configuration, readOnly: false))
   }
 
   /// Runs steps in a session, and returns their statements.

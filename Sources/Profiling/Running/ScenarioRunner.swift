@@ -108,8 +108,8 @@ package struct ScenarioRunner {
       progress(
         .variant(name: variant.name, number: index + 1, of: scenario.variants.count))
       let run = VariantRun(
-        variant: variant, steps: steps[index], dataModel: scenario.dataModel, model: scenario.model,
-        versions: scenario.versions,
+        variant: variant, steps: steps[index], dataModel: scenario.dataModel,
+        configuration: contents.configuration, model: scenario.model, versions: scenario.versions,
         scope: contents.scope, path: scenario.path, silence: scenario.silence, named: named,
         recordsWork: recordsWork, engine: engine)
       let results = try (0..<repeats).map { turn in

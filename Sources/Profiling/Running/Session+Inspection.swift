@@ -74,8 +74,9 @@ extension Session {
       next = stack.shapes[name]?.parent
     }
     let saved = try ColdStack(
-      storeURL: storeURL, engine: engine, model: model, isReadOnly: isReadOnly,
-      ignoresVersions: ignoresVersions, skippedRows: SkippedRows(), sinks: [])
+      storeURL: storeURL, engine: engine, model: model, configuration: configuration,
+      isReadOnly: isReadOnly, ignoresVersions: ignoresVersions, skippedRows: SkippedRows(),
+      sinks: [])
     let reader = ObjectReader(chain: chain, saved: saved.main)
     let columns = raw ? try StoredColumns(of: self) : nil
     defer { columns?.close() }
@@ -237,7 +238,9 @@ private struct StoredColumns {
     connection = try StoreConnection.open(
       path: session.storeURL.path, access: session.isReadOnly ? .inspecting : .reading)
     do {
-      mapping = try SQLModel(model: session.model, connection: connection, ignoresMissing: true)
+      mapping = try SQLModel(
+        model: session.model, configuration: session.configuration, connection: connection,
+        ignoresMissing: true)
     } catch {
       connection.close()
       throw error

@@ -115,7 +115,7 @@ extension Session {
       })
     let required = Set(model.storeIndexNames)
     var missing: [String: String] = [:]
-    for entity in model.entities {
+    for entity in model.entitiesInNumberingOrder(of: configuration) {
       guard let name = entity.name else { continue }
       missing[name] =
         entity.indexes.first { index in
@@ -145,7 +145,8 @@ extension Session {
       NSInferMappingModelAutomaticallyOption: true,
     ]
     let store = try coordinator.addPersistentStore(
-      type: .sqlite, at: storeURL, options: options.merging(more) { $1 })
+      type: .sqlite, configuration: configuration, at: storeURL,
+      options: options.merging(more) { $1 })
     try coordinator.remove(store)
   }
 
@@ -160,7 +161,7 @@ extension Session {
     }
     try ProgressiveMigration.Step(
       from: ModelVersion(name: "", model: former), to: version,
-      mappingModels: [mapping]
+      mappingModels: [mapping], configuration: configuration
     ).run(at: storeURL, keepsOldStore: false, hub: stack.hub)
   }
 }

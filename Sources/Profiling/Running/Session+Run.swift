@@ -11,7 +11,8 @@ extension Session {
   /// invalid key paths, and invalid predicates.
   package func problems(of step: Step) -> [LanguageProblem] {
     let unknown = step.options.filter { $0.number.map { $0.value == nil } ?? false }
-    return StepCheck(model: model, versions: versions).problems(of: step, known: knownNames)
+    return StepCheck(model: model, configuration: configuration, versions: versions)
+      .problems(of: step, known: knownNames)
       + unknown.map { option in
         LanguageProblem(
           "the row count of `\(option.value.text)` isn't known",

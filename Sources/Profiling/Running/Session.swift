@@ -16,6 +16,8 @@ package final class Session {
   package let storeURL: URL
   let engine: any StoreEngine
   package private(set) var model: NSManagedObjectModel
+  /// The configuration of the model that the store contains; `nil` for all entities.
+  package var configuration: String? { stack.configuration }
   /// The versions that the store can be migrated to, or `nil` if there are none.
   package let versions: VersionedModel?
   /// Whether the store is open read-only, so that no file in its folder is modified and saving
@@ -54,6 +56,8 @@ package final class Session {
   ///   - storeURL: The store file, or the URL of a store on a server.
   ///   - engine: The engine of the store.
   ///   - model: The model, or `nil` to use the one that the store contains.
+  ///   - configuration: The configuration of the model that the store contains; `nil` for all
+  ///     entities.
   ///   - versions: The versions that the store can be migrated to, or `nil` if there are none.
   ///   - readOnly: Whether to open the store without modifying any file in its folder.
   ///   - ignoresVersions: Whether the model isn't the store's own.
@@ -62,8 +66,8 @@ package final class Session {
   /// - Throws: The coordinator's `NSError`.
   package init(
     storeURL: URL, on engine: any StoreEngine = SQLiteEngine(), model: NSManagedObjectModel?,
-    versions: VersionedModel? = nil, readOnly: Bool, ignoresVersions: Bool = false,
-    sinks: [any EventSink] = [],
+    configuration: String? = nil, versions: VersionedModel? = nil, readOnly: Bool,
+    ignoresVersions: Bool = false, sinks: [any EventSink] = [],
     interruption: StepInterruption = StepInterruption()
   ) throws {
     self.storeURL = storeURL
@@ -74,8 +78,9 @@ package final class Session {
     isReadOnly = readOnly
     self.ignoresVersions = ignoresVersions
     stack = try ColdStack(
-      storeURL: storeURL, engine: engine, model: self.model, isReadOnly: readOnly,
-      ignoresVersions: ignoresVersions, skippedRows: skippedRows, sinks: sinks)
+      storeURL: storeURL, engine: engine, model: self.model, configuration: configuration,
+      isReadOnly: readOnly, ignoresVersions: ignoresVersions, skippedRows: skippedRows,
+      sinks: sinks)
   }
 
   deinit {

@@ -12,6 +12,8 @@ struct VariantRun {
   let steps: [Step]
   /// The model of the data.
   let dataModel: NSManagedObjectModel
+  /// The configuration of the model that the data has; `nil` for all entities.
+  let configuration: String?
   /// The model that expectations refer to: that of the data, or a later version.
   let model: NSManagedObjectModel
   /// The versions that a step can migrate the store to, or `nil` if there are none.
@@ -87,8 +89,8 @@ struct VariantRun {
     on storeURL: URL, _ sink: (any EventSink)?, _ values: ReadValues?
   ) throws -> (Recording, [StepOutcome], StepPlans) {
     let session = try Session(
-      storeURL: storeURL, on: engine, model: dataModel, versions: versions, readOnly: false,
-      sinks: sink.map { [$0] } ?? [])
+      storeURL: storeURL, on: engine, model: dataModel, configuration: configuration,
+      versions: versions, readOnly: false, sinks: sink.map { [$0] } ?? [])
     session.readValues = values
     var plans = StepPlans()
     let outcomes = try steps.map { step in

@@ -37,6 +37,7 @@ struct ScenarioAssembly {
     let start =
       entries["data"].flatMap { DataReader.version(in: $0, of: document, among: versions) }?.model
       ?? found.model
+    let configuration = found.store.flatMap { try? start.configuration(ofStoreAt: $0) }
     let scopes = ScopeResolver(
       names: names, rowNames: ModelNames(start), stepNames: [],
       contextNames: [ContextShape.main] + contextNames(in: root))
@@ -49,7 +50,8 @@ struct ScenarioAssembly {
       expects: ExpectReader(document: document, scopes: scopes, source: source))
     let shared = entries["steps"].map(steps.steps) ?? []
     let variants = VariantReader(
-      document: document, names: names, check: StepCheck(model: start, versions: versions),
+      document: document, names: names,
+      check: StepCheck(model: start, configuration: configuration, versions: versions),
       rowNames: scopes.rowNames, shared: shared,
       source: source,
       apple: entries["apple"].flatMap { document.text(of: $0) }?.text.trimmedLines ?? "",

@@ -6,8 +6,8 @@ import WorkbenchText
 package enum ScenarioReader {
   /// Reads the scenario in a file.
   ///
-  /// Reads the file and its model. No store is opened, except to read the model from a copied
-  /// store.
+  /// Reads the file and its model. No store is opened, except to read the model, the configuration,
+  /// and the indexes of a copied store.
   ///
   /// - Parameters:
   ///   - url: The location of the file.

@@ -13,13 +13,15 @@ package struct StepCheck: Sendable {
   ///
   /// - Parameters:
   ///   - model: The model of the store when the step runs.
+  ///   - configuration: The configuration of the model that the store contains; `nil` for all
+  ///     entities.
   ///   - versions: The versions that a store can be migrated to, or `nil` if there are none.
   ///   - dataModel: The model of the data, or `nil` if it's `model`.
   package init(
-    model: NSManagedObjectModel, versions: VersionedModel? = nil,
+    model: NSManagedObjectModel, configuration: String? = nil, versions: VersionedModel? = nil,
     dataModel: NSManagedObjectModel? = nil
   ) {
-    names = ModelNames(model)
+    names = ModelNames(model, configuration: configuration)
     self.versions = versions
     rowNames = ModelNames(dataModel ?? model)
   }
@@ -30,7 +32,12 @@ package struct StepCheck: Sendable {
     guard step.verb == .migrate, step.fails == nil,
       let version = versions?.version(step.subject)
     else { return self }
-    return StepCheck(model: version.model, versions: versions, dataModel: rowNames.model)
+    let configuration = names.configuration.flatMap { name in
+      version.model.entities(forConfigurationName: name) == nil ? nil : name
+    }
+    return StepCheck(
+      model: version.model, configuration: configuration, versions: versions,
+      dataModel: rowNames.model)
   }
 
   /// Returns all problems of a step.

@@ -33,6 +33,22 @@ struct IndexAdvisorTests {
     #expect(advice.statements == lines.count)
   }
 
+  @Test(
+    "Steps run with the configuration of the store, also those that change a copy",
+    arguments: [
+      ["fetch City where \"name == 'Kyiv'\""],
+      ["insert City with name Lviv", "save", "fetch City where \"name == 'Kyiv'\""],
+    ])
+  func stepsRunWithTheConfiguration(lines: [String]) throws {
+    let store = try ConfigurationStore()
+    let advice = try IndexAdviceSource.advice(forStore: store.url, lines: lines)
+    #expect(advice.statements >= 1)
+    let failure = #expect(throws: CommandFailure.self) {
+      try IndexAdviceSource.advice(forStore: store.url, lines: ["fetch Country"])
+    }
+    #expect(failure?.message.contains("only the configuration Local") == true)
+  }
+
   /// SQLite searches the indexes of all sides of an `OR`, or none of them.
   @Test(
     "Indexes for the sides of an OR are tested together",
