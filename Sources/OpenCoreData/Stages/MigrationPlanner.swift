@@ -51,11 +51,17 @@ package struct MigrationPlanner {
     matches.flatMap(\.self).filter { $0.sources.isEmpty || $0.destinations.isEmpty }.map(\.file)
   }
 
-  /// Returns the position of the version that a store has; `nil` if it has none of them.
+  /// Returns the position of the version that a store has, or that has the store's entities as a
+  /// configuration; `nil` if there's none.
   package func position(ofStoreWith metadata: [String: Any]) -> Int? {
     versions.lastIndex {
       $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }
+      ?? versions.lastIndex { version in
+        version.model.configurations(ofStoreWith: metadata).contains { name in
+          version.model.isConfiguration(withName: name, compatibleWithStoreMetadata: metadata)
+        }
+      }
   }
 
   /// Returns the step with all mapping models between two versions, which may be others; `nil` if

@@ -8,7 +8,8 @@ package import ProfileEvents
 /// for which a mapping can be inferred; a step after which there's no way isn't taken. Mapping
 /// models are looked for in the folder of versions, next to it, and in bundles; several for a step
 /// are parts of it. Each step is complete when it ends, so an interrupted migration continues from
-/// there.
+/// there. A store that was made with a configuration of its model is migrated with the same
+/// configuration, or with one of the last version that has the same entities.
 ///
 ///     let migration = try ProgressiveMigration(storeURL: store, versionsURL: model)
 ///     print(migration.steps)
@@ -71,8 +72,9 @@ public struct ProgressiveMigration {
   ///   - version: The name of the version to migrate to; `nil` for the current one.
   ///   - bundles: Where to look for mapping models in addition.
   /// - Throws: 134130 if the store has none of the versions, 134506 if it has a later one, 134140
-  ///   if a step can't be inferred and has no mapping model; 134080 if the store or a model can't
-  ///   be read.
+  ///   if a step can't be inferred and has no mapping model; 134070 if a version on the way doesn't
+  ///   have the configuration that the store was made with; 134080 if the store or a model can't be
+  ///   read.
   public init(
     storeURL: URL, versionsURL: URL, to version: String? = nil, bundles: [Bundle] = []
   ) throws {
@@ -82,27 +84,47 @@ public struct ProgressiveMigration {
     let (versions, end) = try Self.versions(versionsURL, version)
     let folders =
       [versionsURL, versionsURL.deletingLastPathComponent()] + bundles.compactMap(\.resourceURL)
-    let planner = MigrationPlanner(
-      versions: versions, mappingModels: [folders.flatMap(MappingModelFile.all)])
-    guard let start = planner.position(ofStoreWith: metadata) else {
+    guard
+      let start = MigrationPlanner(versions: versions, mappingModels: [])
+        .position(ofStoreWith: metadata)
+    else {
       throw NSError.coreData(
         NSMigrationMissingSourceModelError,
         "The store \(storeURL.relativePath) has none of the versions in \(versionsURL.relativePath): "
           + "\(versions.map(\.name).joined(separator: ", ")). Add its version.",
         ["URL": storeURL, "metadata": metadata, "reason": "Can't find model for source store"])
     }
-    guard start <= end else {
+    let configuration: String?
+    do {
+      configuration = try MigrationPlanner.configuration(
+        ofStoreWith: metadata, from: [versions[start]], to: versions[end])
+    } catch {
+      throw error.error(storeURL, versions[end].name)
+    }
+    // An earlier version can have the same entities in the configuration.
+    let isCurrent = versions[end].model.isConfiguration(
+      withName: configuration, compatibleWithStoreMetadata: metadata)
+    guard isCurrent || start <= end else {
       throw NSError.coreData(
         NSStagedMigrationBackwardMigrationError,
         "The store \(storeURL.relativePath) has the version \(versions[start].name), which is later than "
           + "\(versions[end].name).",
         [NSFilePathErrorKey: storeURL.path])
     }
+    let planner = MigrationPlanner(
+      versions: versions, mappingModels: [folders.flatMap(MappingModelFile.all)],
+      configuration: configuration)
     do {
-      steps = try planner.steps(from: start, to: end)
+      steps = try isCurrent ? [] : planner.steps(from: start, to: end)
     } catch {
       throw NSError.missingMappingModel(
         error.from.model, error.to.model, storeURL, error.obstacles)
+    }
+    if let version = planner.versionWithoutConfiguration(between: steps) {
+      let stored = versions[start].model.entities(forConfigurationName: configuration) ?? []
+      throw MigrationPlanner.ConfigurationProblem.missing(
+        entities: stored.compactMap(\.name).sorted(), name: configuration
+      ).error(storeURL, version)
     }
     progress = Progress(totalUnitCount: Int64(max(steps.count, 1)) * Self.stepUnits)
   }

@@ -30,7 +30,7 @@ package struct MigrationRoute {
   /// What to know before the migration, each in a sentence or two.
   package private(set) var warnings: [String] = []
 
-  private var planner: MigrationPlanner
+  private(set) var planner: MigrationPlanner
   private let start: Int?
   private let end: Int?
 
@@ -68,7 +68,7 @@ package struct MigrationRoute {
     let metadata =
       try document?.metadata
       ?? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: store)
-    start = Self.position(ofStoreWith: metadata, among: versions.all)
+    start = planner.position(ofStoreWith: metadata)
     end = found.version.flatMap { name in versions.all.firstIndex { $0.name == name } }
     let name = start.map { versions.all[$0].name } ?? ""
     if stored?.origin == .store {

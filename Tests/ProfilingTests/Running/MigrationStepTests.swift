@@ -4,6 +4,7 @@ import ScenarioFiles
 import ScenarioLanguage
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
 @testable import Profiling
 @testable import RunResults
@@ -58,6 +59,36 @@ struct MigrationStepTests {
     #expect(recording.value(of: .migratedrows) == 120 + 121)
     #expect(recording.value(of: .inserts) == 1)
     #expect(recording.value(of: .updates) == 0)
+  }
+
+  @Test(
+    "A store of a configuration is migrated with it",
+    arguments: ["", " way progressive", " way deferred", " way staged", " way custom"])
+  func configurationIsMigrated(way: String) throws {
+    let store = try ConfigurationStore()
+    let folder = store.folder.file("City.xcdatamodeld")
+    for (name, hasArea) in [("City", false), ("City 2", true)] {
+      let version = folder.appendingPathComponent("\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+      try Data(
+        ModelDocument.text(of: ConfigurationStore.model(hasArea: hasArea)).text.utf8
+      ).write(to: version.appendingPathComponent("contents"))
+    }
+    let versions = try #require(VersionedModel(folder))
+    let session = try Session(
+      storeURL: store.url, model: versions.versions[0].model, configuration: "Local",
+      versions: versions, readOnly: false)
+    let lines = ["migrate \"City 2\"\(way)", "count City where \"area == nil\""]
+    let outcomes = try lines.enumerated().map { index, line in
+      try session.run(try ShellLine.parse(line, number: index + 1))
+    }
+    #expect(outcomes[0].summary.hasPrefix("migrated to City 2"))
+    #expect(outcomes[1].summary.contains("2 City"))
+    #expect(session.configuration == "Local")
+    let failure = #expect(throws: LanguageProblem.self) {
+      try session.run(try ShellLine.parse("fetch Country", number: 3))
+    }
+    #expect(failure?.text.contains("only the configuration Local") == true)
   }
 
   @Test("A migration that fails leaves the session with the version of before")
