@@ -43,12 +43,13 @@ extension FoundModel {
       nextStep: "specify its version of the model")
   }
 
-  /// Returns whether the version hashes in a store's metadata are those of another model, or of the
-  /// store that contains it.
+  /// Returns whether the version hashes in a store's metadata are those of another model or one of
+  /// its configurations, or of the store that contains it.
   fileprivate func hasVersionHashes(of other: FoundModel) throws -> Bool {
     let metadata = try self.metadata()
+    let configuration = other.model.configuration(ofStoreWith: metadata)
     if other.origin != .tables,
-      other.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+      other.model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
     {
       return true
     }

@@ -146,10 +146,11 @@ struct CorruptStore {
     SQLModel(model: model).entities.contains { tables[$0.table.uppercased()]?.hasRoot == true }
   }
 
-  /// Maps a model to the tables and entity IDs that the file has or had.
+  /// Maps a model, or one of its configurations, to the tables and entity IDs that the file has or
+  /// had.
   ///
   /// - Throws: A `SQLiteError`.
-  func mapping(_ model: NSManagedObjectModel) throws -> SQLModel {
+  func mapping(_ model: NSManagedObjectModel, _ configuration: String?) throws -> SQLModel {
     let skeleton = try Connection(path: ":memory:", access: .writing)
     defer { skeleton.close() }
     for table in tables.values.sorted(by: { $0.id < $1.id }) {
@@ -169,6 +170,7 @@ struct CorruptStore {
         "INSERT OR IGNORE INTO Z_PRIMARYKEY VALUES (?, ?, ?, 0)",
         [.integer(entity.number), .text(entity.name), .integer(entity.parent)])
     }
-    return try SQLModel(model: model, connection: skeleton, ignoresMissing: true)
+    return try SQLModel(
+      model: model, configuration: configuration, connection: skeleton, ignoresMissing: true)
   }
 }

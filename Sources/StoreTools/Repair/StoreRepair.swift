@@ -9,7 +9,8 @@ package enum StoreRepair {
   ///
   /// The rows are read from the pages of the file without SQLite. A committed WAL is included, and
   /// a hot journal rolled back, as SQLite would do. The new store has the same UUID, so URIs of
-  /// objects remain valid. It appears when it's complete.
+  /// objects remain valid. It appears when it's complete. A store that was made with a
+  /// configuration of its model gets the same configuration.
   ///
   /// **Cost:** reads the file three times, writes each row once, and checks the new store.
   /// - Parameters:
@@ -60,7 +61,7 @@ package enum StoreRepair {
     try OutputFile.checkStore(destination, force: false)
   }
 
-  /// Checks that there's a store to recover, and that all of its entities are in one file.
+  /// Checks that there's a store to recover, with the entities of the model or of a configuration.
   private static func check(
     _ corrupt: CorruptStore, _ model: NSManagedObjectModel, _ url: URL
   ) throws(InvalidInputError) {
@@ -70,11 +71,15 @@ package enum StoreRepair {
         nextStep: "check the path; encrypted, XML, and binary stores can't be repaired")
     }
     let hashes = corrupt.metadata?["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
-    guard hashes.isEmpty || !Set(hashes.keys).isStrictSubset(of: model.entitiesByName.keys) else {
+    guard hashes.isEmpty || !Set(hashes.keys).isStrictSubset(of: model.entitiesByName.keys)
+      || model.configuration(ofStoreWith: corrupt.metadata ?? [:]) != nil
+    else {
+      let entities = hashes.keys.sorted().joined(separator: ", ")
       throw InvalidInputError(
         kind: .unusable,
-        message: "\(url.relativePath) contains only a configuration of its model",
-        nextStep: "specify a model with only the entities of that configuration with --model")
+        message: "\(url.relativePath) contains only the entities \(entities), and the model has no "
+          + "configuration with these",
+        nextStep: "specify a model with such a configuration with --model")
     }
   }
 
@@ -83,7 +88,8 @@ package enum StoreRepair {
     _ corrupt: inout CorruptStore, from url: URL, _ model: NSManagedObjectModel, to file: URL
   ) throws -> RepairReport {
     let hasHistory = HistoryTables.entityIDs.prefix(2).allSatisfy { corrupt.tables[$0.1] != nil }
-    try open(file, model, tracksHistory: hasHistory)
+    let configuration = model.configuration(ofStoreWith: corrupt.metadata ?? [:])
+    try open(file, model, configuration, tracksHistory: hasHistory)
     let connection = try Connection(path: file.path, access: .writing)
     defer { connection.close() }
     try StoreFunctions.register(on: connection)
@@ -98,7 +104,7 @@ package enum StoreRepair {
         corrupt.addMissing(table, try columns(of: table, on: connection))
       }
     }
-    let old = try corrupt.mapping(anatomy.source.model)
+    let old = try corrupt.mapping(anatomy.source.model, anatomy.source.configuration)
     let names = try connection.tableNames()
     var repaired = RepairedStore(
       ExaminedStore(
@@ -115,7 +121,7 @@ package enum StoreRepair {
     try metadata.write(on: connection)
     try connection.execute("COMMIT")
     do {
-      try open(file, model, tracksHistory: false)
+      try open(file, model, configuration, tracksHistory: false)
     } catch let error as NSError
       where error.code == NSPersistentStoreIncompatibleVersionHashError
       && model === corrupt.storedModel
@@ -123,7 +129,7 @@ package enum StoreRepair {
       // The model can be read, but the hashes don't match it.
       try metadata.writeHashes(on: connection)
       connection.close()
-      try open(file, model, tracksHistory: false)
+      try open(file, model, configuration, tracksHistory: false)
     }
     connection.close()
     return RepairReport(
@@ -160,11 +166,11 @@ package enum StoreRepair {
 
   /// Opens a store through the framework, which creates it if it doesn't exist, and closes it.
   private static func open(
-    _ file: URL, _ model: NSManagedObjectModel, tracksHistory: Bool
+    _ file: URL, _ model: NSManagedObjectModel, _ configuration: String?, tracksHistory: Bool
   ) throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     let store = try coordinator.addPersistentStore(
-      type: .sqlite, at: file,
+      type: .sqlite, configuration: configuration, at: file,
       options: tracksHistory ? [NSPersistentHistoryTrackingKey: true] : nil)
     try coordinator.remove(store)
   }

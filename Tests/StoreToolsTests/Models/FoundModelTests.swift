@@ -128,6 +128,28 @@ struct FoundModelTests {
     #expect(String(decoding: findings, as: UTF8.self).contains("\"guessed\" : true"))
   }
 
+  @Test("A store of a configuration without its model is compared with this configuration")
+  func guessedConfigurationIsCompared() throws {
+    let store = try ConfigurationStore()
+    let connection = try Connection(path: store.url.path, access: .writing)
+    try connection.execute("DROP TABLE Z_MODELCACHE")
+    connection.close()
+    let guess = try FoundModel(path: store.url.path)
+    for hasArea in [false, true] {
+      let url = folder.file("City \(hasArea).xcdatamodel")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+      try Data(
+        ModelDocument.text(of: ConfigurationStore.model(hasArea: hasArea)).text.utf8
+      ).write(to: url.appendingPathComponent("contents"))
+      let document = try FoundModel(path: url.path)
+      if hasArea {
+        #expect(throws: InvalidInputError.self) { try ComparedModels(from: guess, to: document) }
+      } else {
+        #expect(try ComparedModels(from: guess, to: document).isGuessed)
+      }
+    }
+  }
+
   @Test func modelIsPrintedAsTextJSONAndGraph() throws {
     let found = try FoundModel(path: Self.moody.path)
     let json = try JSONSerialization.jsonObject(with: ModelJSON.data(found)) as? [String: Any]

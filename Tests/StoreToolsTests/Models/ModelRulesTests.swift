@@ -187,6 +187,31 @@ struct ModelRulesTests {
     #expect(findings[1].error.message.contains("the largest of 150,000 bytes"))
   }
 
+  /// The other entities of the model have no tables in the store.
+  @Test func binarySizesOfAConfigurationAreMeasured() throws {
+    let model = try document(
+      ["A", "B"].map {
+        #"<entity name="\#($0)"><attribute name="photo" optional="YES" attributeType="Binary"/></entity>"#
+      }.joined()
+    ).model
+    model.setEntities(
+      [try #require(model.entitiesByName["B"])], forConfigurationName: "Local")
+    let url = folder.file("B.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: "Local", at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
+        .setValue(Data(repeating: 1, count: 150_000), forKey: "photo")
+      try context.save()
+    }
+    try coordinator.remove(store)
+    let findings = try ModelRules.findings(in: FoundModel(path: url.path))
+    #expect(findings.map { "\($0.rule) \(subject($0))" } == ["large-inline-binary B.photo"])
+  }
+
   /// Attributes of two subentities with the same name have a column each.
   @Test func binarySizesOfSiblingsAreMeasuredSeparately() throws {
     let model = try document(

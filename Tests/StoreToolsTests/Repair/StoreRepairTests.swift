@@ -65,6 +65,26 @@ struct StoreRepairTests {
         == [[.integer(1_000)]])
   }
 
+  /// The new store has the configuration of the old one, or there's none to give it.
+  @Test func configurationIsRecovered() throws {
+    let store = try ConfigurationStore()
+    let out = store.folder.file("Out.sqlite")
+    let report = try StoreRepair.repair(store.url, to: out)
+    #expect(report.isComplete && report.entries.map(\.name) == ["City"])
+    let inspection = try StoreInspector.inspect(out)
+    #expect(inspection.configuration == "Local" && inspection.rowCount == 2)
+    let rows = try StoreRows(out, entity: "City", where: "name == 'Kyiv'")
+    var count = 0
+    try rows.forEach { _ in count += 1 }
+    #expect(count == 1)
+    let model = ConfigurationStore.model()
+    for name in ["Local", "Offline"] { model.setEntities([], forConfigurationName: name) }
+    let error = #expect(throws: InvalidInputError.self) {
+      try StoreRepair.repair(store.url, to: store.folder.file("New.sqlite"), model: model)
+    }
+    #expect(error?.message.contains("only the entities City, and") == true)
+  }
+
   @Test func modelOfAnotherStoreIsRejected() throws {
     let folder = try TemporaryFolder()
     let store = try OfficeStore()

@@ -148,7 +148,7 @@ struct LargeInlineBinaryRule: ModelRule {
 
   func findings(in checked: CheckedModel) throws -> [ModelFinding] {
     // A model that doesn't match the tables has no columns to measure.
-    let mapping = checked.store.flatMap { try? SQLModel(model: checked.model, connection: $0) }
+    let mapping = checked.store.flatMap { try? StoreAnatomy(reading: $0).mapping }
     return try checked.hierarchies.flatMap(\.family).flatMap { entity -> [ModelFinding] in
       try entity.ownAttributes.compactMap { attribute in
         guard !attribute.isTransient, !attribute.allowsExternalBinaryDataStorage else { return nil }
