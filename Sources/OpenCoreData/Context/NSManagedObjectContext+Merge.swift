@@ -11,17 +11,31 @@ extension NSManagedObjectContext {
   /// are refreshed, and new objects that a cascade rule applies to are deleted. Inserted objects
   /// are registered as faults, and deregistered unless they're retained. Unregistered objects are
   /// ignored. Posts did-change and did-merge. If the notification comes from a context of another
-  /// coordinator with the same store file, the rows are read again. Call it on this context's
-  /// queue. **Cost:** no statements, except one SELECT for each entity of objects that refer to
-  /// what another coordinator has deleted; firing a fault for an object that another coordinator
-  /// saved costs one SELECT.
+  /// coordinator with the same store file, the rows are read again.
+  ///
+  /// A child has saved its deletions only to its parent. In a context that doesn't read from that
+  /// parent, such as the parent itself, the deleted objects are deleted as `delete(_:)` does, so
+  /// that the next save deletes their rows.
+  ///
+  /// Call it on this context's queue. **Cost:** no statements, except one SELECT for each entity of
+  /// objects that refer to what another coordinator has deleted; firing a fault for an object that
+  /// another coordinator saved costs one SELECT.
   public final func mergeChanges(fromContextDidSave notification: Notification) {
     let source = notification.object as? NSManagedObjectContext
     guard source !== self, let userInfo = notification.userInfo else { return }
     let changes = MergedChanges(userInfo, from: source, for: self)
     let isForeign = source?.coordinator !== coordinator
     if isForeign { requiredCoordinator.forget(changes) }
-    merge(changes, rereads: isForeign)
+    merge(changes, rereads: isForeign, isVisible: sees(savesOf: source))
+  }
+
+  /// Returns whether this context reads what another one has saved: from the stores, or from a
+  /// parent of this context.
+  private func sees(savesOf source: NSManagedObjectContext?) -> Bool {
+    guard let target = source?.parent else { return true }
+    var above = parent
+    while let context = above, context !== target { above = context.parent }
+    return above != nil
   }
 
   /// Merges into contexts the changes that another process or a batch request saved.
@@ -75,8 +89,10 @@ extension NSManagedObjectContext {
 
   /// Merges changes saved elsewhere: one event, if a registered or new object is affected.
   ///
-  /// - Parameter rereads: Whether the row cache may have outdated rows of other objects.
-  final func merge(_ saved: MergedChanges, rereads: Bool = false) {
+  /// - Parameters:
+  ///   - rereads: Whether the row cache may have outdated rows of other objects.
+  ///   - isVisible: Whether this context reads from where they were saved.
+  final func merge(_ saved: MergedChanges, rereads: Bool = false, isVisible: Bool = true) {
     let event = scope.begin(.merge)
     if coordinator?.hasSeveralStores == true {
       for identity in saved.all { makeRoom(for: identity.layout.storeIndex) }
@@ -98,7 +114,9 @@ extension NSManagedObjectContext {
       guard let object = registeredForMerge(identity, isSaved: true) else { continue }
       refresh(object, in: &applied)
     }
-    applied.deleted = mergeDeletions(of: saved.deleted, rereads: rereads)
+    applied.deleted =
+      isVisible
+      ? mergeDeletions(of: saved.deleted, rereads: rereads) : deleteObjects(of: saved.deleted)
     // A child may have objects that this context has released.
     defer {
       for observer in mergeObservers.contexts { observer.perform { observer.merge(saved) } }

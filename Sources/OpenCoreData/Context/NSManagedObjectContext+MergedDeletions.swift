@@ -43,6 +43,20 @@ extension NSManagedObjectContext {
     return lost.map(\.identity)
   }
 
+  /// Deletes the registered objects of rows whose deletion was saved to a context that this one
+  /// doesn't read from: the next save deletes the rows.
+  ///
+  /// - Returns: The rows whose objects weren't deleted before.
+  final func deleteObjects(of identities: [FetchedIdentity]) -> [FetchedIdentity] {
+    identities.compactMap { identity in
+      guard let object = registeredForMerge(identity, isSaved: false), !object.isDeleted else {
+        return nil
+      }
+      delete(object)
+      return object.identity
+    }
+  }
+
   /// Discards the unsaved references to objects that lose their rows; undo doesn't restore them.
   ///
   /// - Returns: The new objects to delete with them.

@@ -178,4 +178,62 @@ struct MergedDeletionTests {
       try reader.save()
     }
   }
+
+  @Test(
+    "Merging a child's save keeps its deletions unsaved in the contexts above",
+    arguments: StoreKind.allCases)
+  func deletionsOfChildrenStayUnsavedAbove(kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(3)
+    let root = bed.context()
+    let middle = bed.child(of: root)
+    let child = bed.child(of: middle)
+    let sibling = bed.child(of: middle)
+    let held = try root.performAndWait { try root.existingObject(with: ids[0]) }
+    let seen = try sibling.performAndWait { try sibling.existingObject(with: ids[0]) }
+    let note = try Self.save(in: child) { child.delete(child.object(with: ids[0])) }
+    try middle.performAndWait {
+      middle.mergeChanges(fromContextDidSave: note)
+      middle.processPendingChanges()
+      #expect(middle.deletedObjects.map(\.objectID) == [ids[0]])
+      try middle.save()
+      #expect(!middle.hasChanges)
+    }
+    sibling.performAndWait {
+      // It reads from the context that the child has saved to.
+      sibling.mergeChanges(fromContextDidSave: note)
+      sibling.processPendingChanges()
+      #expect(seen.isDeleted && sibling.deletedObjects.isEmpty)
+    }
+    try root.performAndWait {
+      root.mergeChanges(fromContextDidSave: note)
+      root.processPendingChanges()
+      #expect(root.deletedObjects == [held])
+      try root.save()
+      #expect(!root.hasChanges)
+    }
+    let check = bed.context()
+    let left = try check.performAndWait { try check.people().map(\.label) }
+    #expect(left == ["p2", "p3"])
+  }
+
+  @Test("A context above that merges a child's deletion first deletes the object itself")
+  func deletionOfAGrandchildIsMerged() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(2)
+    let root = bed.context()
+    let child = bed.child(of: bed.child(of: root))
+    let held = try root.performAndWait { try root.existingObject(with: ids[0]) }
+    let note = try Self.save(in: child) { child.delete(child.object(with: ids[0])) }
+    try root.performAndWait {
+      let changes = NoteList(root)
+      root.mergeChanges(fromContextDidSave: note)
+      #expect(changes.union(NSDeletedObjectsKey) == [held])
+      root.processPendingChanges()
+      #expect(root.deletedObjects == [held])
+      try root.save()
+      let left = try root.people()
+      #expect(left.map(\.label) == ["p2"])
+    }
+  }
 }
