@@ -4,16 +4,16 @@ extension NSManagedObjectContext {
   /// Discards the loaded values of an object, so that they are read again.
   ///
   /// With `mergeChanges`, an object keeps its unsaved changes, and its other values are updated
-  /// from the row cache or, after a row-cache miss, from the store. Otherwise it turns into a fault
-  /// and its unsaved changes are lost, so that one side of a relationship may differ from the
-  /// other. A new object keeps its values with `mergeChanges`; otherwise it turns into a fault that
-  /// is fulfilled with the model's default values, and the next save still inserts it. The next
-  /// did-change lists the object as refreshed. A to-many relationship with changes is read again by
-  /// the next access, which merges them. If the row's to-one relationship has changed and the
-  /// object keeps a change of it, the row's destination is updated, because the change removes the
-  /// object from it. **Cost:** none, except one SELECT if unsaved changes are kept and the row
-  /// cache doesn't have the row, and a fault for such a destination; the row stays cached while the
-  /// object is retained.
+  /// from the row cache or, if that has no row of an age that `stalenessInterval` accepts, from the
+  /// store. Otherwise it turns into a fault and its unsaved changes are lost, so that one side of a
+  /// relationship may differ from the other. A new object keeps its values with `mergeChanges`;
+  /// otherwise it turns into a fault that is fulfilled with the model's default values, and the
+  /// next save still inserts it. The next did-change lists the object as refreshed. A to-many
+  /// relationship with changes is read again by the next access, which merges them. If the row's
+  /// to-one relationship has changed and the object keeps a change of it, the row's destination is
+  /// updated, because the change removes the object from it. **Cost:** none, except one SELECT if
+  /// unsaved changes are kept and the row cache has no such row, and a fault for such a
+  /// destination; the row stays cached while the object is retained.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
     endReadTransaction()
@@ -165,7 +165,7 @@ extension NSManagedObjectContext {
     guard let store = store(for: object) else { return nil }
     let row =
       try reads.pin == nil
-      ? cachedRow(of: object, in: store, notBefore: -.infinity)
+      ? cachedRow(of: object, in: store, notBefore: oldestAccepted)
       : pinnedRow(of: object, in: store)
     return try row ?? storedRow(of: object, in: store)
   }

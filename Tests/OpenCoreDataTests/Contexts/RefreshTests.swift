@@ -36,6 +36,36 @@ struct RefreshTests {
     #expect(read(0.01) == ("new", 1))
   }
 
+  @Test("A merging refresh reads the row again if the cached one is stale", .ofOwnStores)
+  func mergingRefreshReadsAStaleRowAgain() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    let other = bed.context(try bed.secondCoordinator())
+    let person = try context.performAndWait { try context.existingObject(with: ids[0]) }
+    try other.performAndWait {
+      try other.people()[0].number = 50
+      try other.save()
+    }
+    func refresh(_ interval: Double) -> (number: Int64?, selects: Int) {
+      context.performAndWait {
+        context.stalenessInterval = interval
+        let before = context.counters
+        context.refresh(person, mergeChanges: true)
+        return (person.number, (context.counters - before).selects)
+      }
+    }
+    context.performAndWait { person.label = "mine" }
+    #expect(refresh(-1) == (1, 0))
+    #expect(refresh(300) == (1, 0))
+    #expect(refresh(0) == (50, 1))
+    try context.performAndWait {
+      #expect(person.label == "mine" && person.changedValues().keys.sorted() == ["name"])
+      // The object has the newest version, so there's no conflict.
+      try context.save()
+    }
+  }
+
   @Test(
     "S6.18, S6.19, S6.20, S-D14, S-D20 a refresh keeps unsaved changes only if it merges",
     arguments: StoreKind.allCases)
