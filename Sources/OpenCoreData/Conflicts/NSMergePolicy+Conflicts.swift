@@ -149,9 +149,10 @@ extension NSManagedObjectContext {
   /// Detects a conflict at the next save if an object's row has changed in the meantime, even if
   /// the object has no changes.
   ///
-  /// Fires the object if it's a fault: its current values are the ones to compare. **Cost:** at the
-  /// save, one SELECT of the row's version. It's a programmer error to pass an object of another
-  /// context. Apple counterpart: the same.
+  /// Fires the object if it's a fault: its current values are the ones to compare. After a refresh
+  /// or a merge, they are the ones that are read next. **Cost:** at the save, one SELECT of the
+  /// row's version. It's a programmer error to pass an object of another context. Apple
+  /// counterpart: the same.
   public final func detectConflicts(for object: NSManagedObject) {
     guard object.context === self else {
       fatalError("detectConflicts(for:) requires an object of this context")

@@ -118,7 +118,10 @@ extension NSManagedObjectContext {
       deleted: changes.deleted.array.filter {
         !$0.isInserted && !$0.state.contains(.inaccessible)
       },
-      locked: changes.locked.array.filter { !$0.hasChanges && $0.context === self })
+      // A fault has no values that can be outdated: it was refreshed, or merged, since.
+      locked: changes.locked.array.filter {
+        !$0.hasChanges && !$0.isFault && $0.context === self
+      })
   }
 
   /// Removes an object whose row was deleted from the context.

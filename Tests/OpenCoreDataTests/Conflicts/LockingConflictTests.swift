@@ -249,6 +249,35 @@ struct LockingConflictTests {
     }
   }
 
+  @Test(
+    "A locked object that was refreshed is compared as it was read since",
+    arguments: StoreKind.allCases)
+  func lockedObjectIsComparedAsItWasReadLast(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, SavingModels.items())
+    let (first, second) = (stack.context(), stack.context())
+    let (watched, written) = (try item(in: second), try item(in: second))
+    func change() throws {
+      try first.performAndWait {
+        let theirs = first.twin(of: watched)
+        theirs.setValue((numbers(theirs)[0] ?? 0) + 1, forKey: "a")
+        try first.save()
+      }
+    }
+    try second.performAndWait {
+      second.detectConflicts(for: watched)
+      try change()
+      second.refresh(watched, mergeChanges: true)
+      written.setValue(3, forKey: "a")
+      try second.save()
+      second.detectConflicts(for: watched)
+      second.refresh(watched, mergeChanges: true)
+      #expect(numbers(watched)[0] == 1)
+      try change()
+      written.setValue(4, forKey: "a")
+      #expect(thrownError { try second.save() }?.code == NSManagedObjectMergeError)
+    }
+  }
+
   @Test("S7.33, S11-14, S-G04 one context never conflicts; k saves make version k", .ofOwnStores)
   func eachSaveIncrementsTheVersionWithoutConflicts() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
