@@ -112,6 +112,8 @@ extension NSManagedObjectContext {
     endReadTransaction()
     sweep()
     if blocks.takeParentRequest() { sweepParent() }
+    // An observer of did-change may have changed objects.
+    if changes.hasEvents, concurrencyType == .mainQueueConcurrencyType { scheduleOnMainQueue() }
   }
 
   /// Makes the parent release the objects that this context's requests have registered there.

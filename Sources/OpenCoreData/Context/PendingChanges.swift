@@ -233,7 +233,8 @@ extension NSManagedObjectContext {
   ///
   /// Called automatically before a save, at the end of each `perform` block, and, for changes made
   /// on the main thread outside of any block of a main-queue context, by the next turn of the main
-  /// run loop or the main dispatch queue.
+  /// run loop or the main dispatch queue. So are changes that an observer of did-change makes in a
+  /// main-queue context.
   public final func processPendingChanges() {
     checkQueue()
     finishMergedDeletions()

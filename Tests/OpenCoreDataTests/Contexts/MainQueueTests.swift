@@ -55,6 +55,35 @@ struct MainQueueTests {
     #expect(changes.notes.count == 2)
   }
 
+  /// Observes did-change, and renames the second object whenever the first has changed.
+  private nonisolated func rename(
+    _ second: NSManagedObject, after first: NSManagedObject, in context: NSManagedObjectContext
+  ) -> NoteList {
+    NoteList(context) { note in
+      let updated = note.userInfo?[NSUpdatedObjectsKey] as? Set<NSManagedObject>
+      if updated?.contains(first) == true { second.label = "follows" }
+    }
+  }
+
+  @Test("Changes that an observer of did-change makes are processed by the next turn")
+  func changesOfObserversAreProcessedByTheNextTurn() async throws {
+    let bed = try ContextBed(.memory)
+    try bed.addPeople(2)
+    let context = context(bed)
+    let people = try context.people()
+    let changes = rename(people[1], after: people[0], in: context)
+    people[0].label = "a"
+    await turn()
+    await turn()
+    // At the end of a block, too.
+    context.performAndWait { people[0].label = "b" }
+    #expect(changes.notes.count == 3)
+    await turn()
+    await turn()
+    let updated = changes.notes.map { $0.userInfo?[NSUpdatedObjectsKey] as? Set<NSManagedObject> }
+    #expect(updated == [[people[0]], [people[1]], [people[0]], [people[1]]])
+  }
+
   @Test("performAndWait runs synchronously on the main queue")
   func performAndWaitRunsSynchronouslyOnTheMainQueue() throws {
     let bed = try ContextBed(.memory)
