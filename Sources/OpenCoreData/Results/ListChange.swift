@@ -26,7 +26,7 @@ struct ListChange {
     for object in objects {
       let position = results.list.position(of: object)
       let matches =
-        !object.isDeleted && object.context === results.context
+        object.context === results.context && ListChange.exists(object)
         && ListChange.matches(object, plan)
       switch (position, matches) {
       case (let position?, true): candidates.append((object, position))
@@ -39,6 +39,14 @@ struct ListChange {
     let moving = separateMoves(candidates, in: results)
     removed = (removed + moving).sorted { $0.position < $1.position }
     insert(coming + moving.map(\.object), in: results)
+  }
+
+  /// Returns whether an object isn't deleted.
+  ///
+  /// Fires a refreshed fault, whose row may no longer exist.
+  private static func exists(_ object: NSManagedObject) -> Bool {
+    if !object.isDeleted { object.willAccess() }
+    return !object.isDeleted
   }
 
   /// Returns whether a changed object satisfies the predicate.

@@ -120,6 +120,31 @@ struct ResultsControllerTests {
     }
   }
 
+  @Test("A refreshed object whose row no longer exists isn't inserted again", arguments: types)
+  func refreshedObjectWithoutARowIsNotInserted(type: NSPersistentStore.StoreType) throws {
+    let company = try Company(type: type)
+    let (mine, theirs) = (company.context(), company.context())
+    try mine.performAndWait {
+      let controller = controller(mine)
+      let listener = ResultsListener()
+      controller.delegate = listener
+      try controller.performFetch()
+      let gone = controller.object(at: IndexPath(item: 2, section: 0))
+      let saved = NoteList(theirs, .NSManagedObjectContextDidSave)
+      try theirs.performAndWait {
+        theirs.delete(theirs.object(with: gone.objectID))
+        try theirs.save()
+      }
+      mine.mergeChanges(fromContextDidSave: try #require(saved.notes.last))
+      #expect(gone.isDeleted && controller.fetchedObjects?.count == 5)
+      listener.start(controller.sections)
+      mine.refreshAllObjects()
+      mine.processPendingChanges()
+      #expect(gone.isDeleted && !listener.lines.contains { $0.hasPrefix("insert") })
+      #expect(names(controller) == ["e000", "e001", "e003", "e004", "e005"])
+    }
+  }
+
   @Test("S-I03 sections follow the key path, the first sort descriptor", arguments: [0, 2])
   func sectionsFollowTheKeyPathAndRequireItsSort(batch: Int) throws {
     let company = try Company()
