@@ -67,9 +67,9 @@ struct ChildLink: ~Copyable, Sendable {
     keys.withLock { $0.separate.contains(temporary) }
   }
 
-  /// Discards all keys.
-  func removeAll() {
-    keys.withLock { $0 = Keys(childCount: $0.childCount) }
+  /// Discards the keys of faults that the context no longer has; children still use the others.
+  func removeSeparate() {
+    keys.withLock { $0.separate = [] }
   }
 }
 

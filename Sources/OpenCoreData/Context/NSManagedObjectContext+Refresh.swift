@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
     var ids: [NSManagedObjectID] = []
     ids.reserveCapacity(registry.count)
     registry.forEach { ids.append($0.objectID) }
-    children.removeAll()
+    children.removeSeparate()
     let (keys, survivors) = registry.removeAll(includingOwn: true)
     removeOwner(of: keys)
     guard !ids.isEmpty else { return }

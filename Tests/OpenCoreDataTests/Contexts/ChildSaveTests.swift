@@ -374,6 +374,35 @@ struct ChildSaveTests {
     }
   }
 
+  @Test(
+    "A child reads and saves an object that its parent has saved, after the parent was reset",
+    arguments: StoreKind.allCases)
+  func savedObjectOfAChildOutlastsAResetOfItsParent(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let root = bed.context()
+    let child = bed.child(of: root)
+    let person = try child.performAndWait {
+      let person = child.make("Person", ["name": "new", "number": Int64(1)])
+      try child.save()
+      return person
+    }
+    try root.performAndWait {
+      try root.save()
+      root.reset()
+    }
+    try child.performAndWait {
+      child.refresh(person, mergeChanges: false)
+      #expect(person.label == "new" && !person.isDeleted)
+      person.label = "changed"
+      try child.save()
+    }
+    let saved = try root.performAndWait {
+      try root.save()
+      return try root.people().map(\.label)
+    }
+    #expect(saved == ["changed"])
+  }
+
   @Test("The keys of saved objects are kept for children, as long as there are any")
   func keysOfSavedObjectsAreKeptForChildren() throws {
     let bed = try ContextBed(.sqlite)
