@@ -185,7 +185,8 @@ extension NSManagedObjectContext {
   /// another context's token; `nil` or `.unpinned` unpins it.
   ///
   /// Changes saved by others aren't visible until the context merges them, saves, is reset, or
-  /// refreshes all objects; each of these advances it to the newest generation. The store's WAL
+  /// refreshes all objects; each of these advances it to the newest generation, as does a conflict
+  /// that another policy than `NSMergePolicy.error` resolves during a save. The store's WAL
   /// grows as long as a generation is retained. Call it on the context's queue. **Cost:** none; a
   /// new generation costs a connection at the next read, which waits for a save that is writing.
   /// - Throws: An error if the context has a parent, the token belongs to another store, or a store

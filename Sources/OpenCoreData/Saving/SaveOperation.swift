@@ -121,11 +121,11 @@ struct SaveOperation {
       } catch let error as SaveConflicts {
         let conflicts = error.conflicts.map(NSMergeConflict.init)
         guard attempt < Self.maximumAttempts else { throw NSError.mergeConflicts(conflicts) }
-        try policy.resolve(optimisticLockingConflicts: conflicts)
+        try policyOfNewestRows().resolve(optimisticLockingConflicts: conflicts)
       } catch let error as ConstraintViolations {
         let conflicts = error.violations.map(constraintConflict)
         guard attempt < Self.maximumAttempts else { throw NSError.constraintConflicts(conflicts) }
-        try policy.resolve(constraintConflicts: conflicts)
+        try policyOfNewestRows().resolve(constraintConflicts: conflicts)
       }
       // Changes that the policy made are posted before they are saved.
       if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
@@ -137,8 +137,14 @@ struct SaveOperation {
     }
   }
 
-  private var policy: NSMergePolicy {
-    context.mergePolicy as? NSMergePolicy ?? .error
+  /// Returns the merge policy, for which a pinned context reads the newest generation.
+  ///
+  /// The rows in conflict are newer than the generation that the context is pinned to.
+  private func policyOfNewestRows() -> NSMergePolicy {
+    let policy = context.mergePolicy as? NSMergePolicy ?? .error
+    // This one reads nothing.
+    if policy !== NSMergePolicy.error { context.advanceGeneration() }
+    return policy
   }
 
   /// Attempts to write once; after a failure, the new objects have their temporary keys again.

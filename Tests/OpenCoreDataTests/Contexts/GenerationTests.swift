@@ -272,6 +272,41 @@ struct GenerationTests {
     #expect(pinned.queryGenerationToken != later.queryGenerationToken)
   }
 
+  @Test(
+    "A merge policy resolves conflicts with rows that are newer than the pinned generation",
+    arguments: StoreKind.allCases)
+  func policyReadsRowsNewerThanTheGeneration(_ kind: StoreKind) throws {
+    let stack = try SharedStack(kind, SavingModels.regions())
+    let (pinned, writer) = (stack.context(.mergeByPropertyObjectTrump), stack.context())
+    let deleted = try writer.performAndWait {
+      let deleted = writer.make("Country", ["code": "ES", "name": "theirs"])
+      try writer.save()
+      return deleted
+    }
+    try pinned.performAndWait {
+      try pinned.setQueryGenerationFrom(.current)
+      pinned.twin(of: deleted).setValue("mine", forKey: "name")
+    }
+    try writer.performAndWait {
+      writer.delete(deleted)
+      _ = writer.make("Country", ["code": "FR", "name": "theirs", "size": Int32(5)])
+      try writer.save()
+    }
+    try pinned.performAndWait {
+      _ = pinned.make("Country", ["code": "FR", "name": "mine"])
+      try pinned.save()
+    }
+    let check = stack.context()
+    let saved = try check.performAndWait {
+      try check.everyObject(of: "Country").map { country in
+        ["code", "name", "size"].map { key in
+          country.value(forKey: key).map { "\($0)" } ?? "nil"
+        }
+      }
+    }
+    #expect(saved == [["ES", "mine", "nil"], ["FR", "mine", "5"]])
+  }
+
   @Test("A generation isn't older than what its context has read while a save was ending")
   func generationIsNotOlderThanAReadDuringASave() throws {
     let pair = try Pair(.sqlite)
