@@ -80,7 +80,9 @@ extension NSManagedObjectContext {
       object.turnIntoFault()
       object.keepStore(store(for: object))
     }
-    post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: ids])
+    post(
+      .NSManagedObjectContextObjectsDidChange,
+      [NSInvalidatedAllObjectsKey: ids, NotificationKey.sourceContext.rawValue: self])
   }
 
   /// Discards all unsaved changes: new objects are deregistered, changed ones turn into faults,

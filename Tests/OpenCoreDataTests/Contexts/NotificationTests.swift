@@ -245,6 +245,9 @@ struct NotificationTests {
       context.processPendingChanges()
       let key = NSManagedObjectContext.NotificationKey.sourceContext.rawValue
       #expect(list.notes.first?.userInfo?[key] as? NSManagedObjectContext === context)
+      context.reset()
+      #expect(list.notes.count == 2)
+      #expect(list.notes.last?.userInfo?[key] as? NSManagedObjectContext === context)
     }
   }
 }
