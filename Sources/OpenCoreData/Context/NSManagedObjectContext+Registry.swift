@@ -289,7 +289,7 @@ extension NSManagedObjectContext {
   ///
   /// The entity is searched once for consecutive calls with the same class.
   final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
-    if let lastInserted, lastInserted.type == type { return lastInserted.entity }
+    if lastInserted?.type == type, let entity = lastInserted?.entity { return entity }
     let matching = requiredCoordinator.managedObjectModel.entities.filter {
       EntityLayout.of($0).objectClass == type
     }

@@ -30,7 +30,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let runner = Atomic<UInt64>(0)
   @exclusivity(unchecked) var registry = ObjectRegistry()
   /// The layouts of the model, to detect objects of another model.
-  private(set) var family: LayoutFamily?
+  @exclusivity(unchecked) private(set) final var family: LayoutFamily?
   /// The class of the object that was created last, and its entity.
   @exclusivity(unchecked) final var lastInserted:
     (type: NSManagedObject.Type, entity: NSEntityDescription)?
@@ -56,7 +56,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final let faultState: ObjectState = QueueGuard.isOn ? .watched : .fault
   /// What has changed since the last save, and since the last notification.
   @exclusivity(unchecked) final var changes = PendingChanges()
-  var coordinator: NSPersistentStoreCoordinator?
+  @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
 
   /// The maximum age of a row-cache entry in seconds: negative, the default, for any age; 0 to
   /// never use entries; positive for at most that age.

@@ -145,8 +145,13 @@ struct LockedObjects {
 extension [NSManagedObject] {
   /// Returns whether both arrays have the same objects in the same order.
   fileprivate func isSame(as other: [NSManagedObject]) -> Bool {
+    guard count == other.count else { return false }
     // Compares the references as memory, which changes no reference count.
-    withUnsafeBytes { first in other.withUnsafeBytes { first.elementsEqual($0) } }
+    return withUnsafeBytes { first in
+      other.withUnsafeBytes { second in
+        first.isEmpty || memcmp(first.baseAddress, second.baseAddress, first.count) == 0
+      }
+    }
   }
 }
 

@@ -4,7 +4,7 @@ extension NSManagedObject {
   /// Notifies the context that a property is being set.
   final func noteChange() {
     if state.isNotedChange {
-      context?.changes.mark()
+      contextReference?._withUnsafeGuaranteedRef { $0.changes.mark() }
       return
     }
     guard state.isDisjoint(with: [.awaking, .transientOnly, .inaccessible]) else {

@@ -345,8 +345,9 @@ extension NSManagedObject: KeyValueReadable {
   /// Replaces a slot's value; reading checks the changed values from now on.
   final func change(_ value: ObjectValue, at index: Int) {
     state.insert(.overridden)
+    if values == nil { _ = makeStorage() }
     // Without retaining the storage: releasing the old value is the last thing it does.
-    Unmanaged.passUnretained(storage)._withUnsafeGuaranteedRef { $0.change(value, at: index) }
+    values.map(Unmanaged.passUnretained)?._withUnsafeGuaranteedRef { $0.change(value, at: index) }
   }
 }
 

@@ -12,6 +12,7 @@ extension NSManagedObject {
     if isFault, !hasCachedRow { try fulfill() }
     // A custom class may have validation rules for any key.
     let hasOverrides = MethodOverrides.ofValidation.mayExist(in: type(of: self))
+    let layout = layout
     var failures: [NSError] = []
     let isPlain = !hasOverrides && !layout.hasTransformers
     for slot in layout.slots where !isPlain || !layout.rules.isTriviallyValid(slot, of: self) {
@@ -166,7 +167,8 @@ extension NSManagedObject {
   ///
   /// Destinations of a to-many that are deleted in the same save aren't written.
   final func validateReferences() throws {
-    guard let values else { return }
+    guard let values, values.holdsObjects else { return }
+    let layout = layout
     var failures: [NSError] = []
     func fail(_ object: NSManagedObject, _ name: String, _ reason: String) {
       failures.append(

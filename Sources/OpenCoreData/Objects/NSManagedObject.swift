@@ -229,6 +229,12 @@ open class NSManagedObject: NSObject {
     try validateDenyRules()
   }
 
+  /// A hash consistent with identity, by which objects are equal.
+  public final override var hash: Int {
+    // Sets and dictionaries hash it again.
+    Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+  }
+
   /// The object's class, entity, object ID and, if it's realized, its values.
   ///
   /// Related objects are printed as IDs. Fires nothing. On the context's queue.

@@ -23,7 +23,7 @@ final class ObjectValues {
   var formerStore: StoreHandle?
 
   /// The cached results of fetched properties.
-  var fetched: [String: [Any]]?
+  @exclusivity(unchecked) var fetched: [String: [Any]]?
 
   init(count: Int) {
     self.count = count

@@ -150,6 +150,8 @@ extension RowBuilder {
       case .null, .raw(.null): break
       case .raw(.int64(let number)): set(number, at: slot)
       case .raw(.double(let number)): set(number, at: slot)
+      case .raw(.text(var text)):
+        text.withUTF8 { set(bytes: UnsafeRawBufferPointer($0), at: slot) }
       case .transformed where !object.isInserted && !object.differs(slot): copy(slot, of: row)
       default: set(object.rawValue(slot), at: slot)
       }

@@ -34,6 +34,7 @@ extension NSError {
 
   /// Throws a single failure, or several as one error 1560; nothing if there are none.
   static func throwValidation(_ failures: [NSError]) throws {
+    if failures.isEmpty { return }
     // Errors that contain others are flattened, so that the details are one list.
     let flat = failures.flatMap { failure in
       failure.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [failure]

@@ -12,11 +12,11 @@ final class RowWriter {
   private let connection: Connection
   private let outside: ExternalWrites
   private let scope: ProfileScope
-  private var inserting: Prepared?
+  @exclusivity(unchecked) private var inserting: Prepared?
   private var updating: (slots: [Int], prepared: Prepared)?
   private var deleting: Prepared?
   private var changed: [NSManagedObject] = []
-  private var insertedRows: [Row] = []
+  @exclusivity(unchecked) private var insertedRows: [Row] = []
   private var updatedRows: [Row] = []
   /// The order keys of ordered relationships; those that are written with a row are taken from
   /// here.
@@ -30,7 +30,7 @@ final class RowWriter {
     let entity: SQLEntity
     let shape: RowStatement
     let statement: Statement
-    var builder: RowBuilder
+    @exclusivity(unchecked) var builder: RowBuilder
 
     init(_ layout: EntityLayout, _ entity: SQLEntity, _ shape: RowStatement, _ on: Connection)
       throws

@@ -42,7 +42,7 @@ extension SQLiteStore {
   /// end's row.
   private func changedJoinRows(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
     let layout = object.layout
-    guard !layout.toMany.isEmpty, let values = object.values else { return [] }
+    guard let values = object.values else { return [] }
     return layout.toMany.enumerated().compactMap { index, relationship in
       guard case .toMany(let value) = values[layout.valueIndex(.toMany(index))],
         value.hasChanges, let mapped = entity(layout).toMany[relationship.name],

@@ -139,8 +139,9 @@ extension SQLiteStore {
     of plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
     // All removals first: another object may have what one no longer has.
-    for object in plan.written { try removeJoinRows(of: object, on: connection, in: scope) }
-    for object in plan.written { try addJoinRows(of: object, on: connection, in: scope) }
+    let owners = plan.written.filter { !$0.layout.toMany.isEmpty }
+    for object in owners { try removeJoinRows(of: object, on: connection, in: scope) }
+    for object in owners { try addJoinRows(of: object, on: connection, in: scope) }
     try writeOrderKeys(writer.orderKeys, on: connection, in: scope)
   }
 
@@ -215,13 +216,19 @@ extension SQLiteStore {
   /// **Cost:** BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     var byRoot: [(root: SQLEntity, objects: [NSManagedObject])] = []
-    for object in objects {
-      let root = entity(object.layout).root
+    var start = 0
+    while start < objects.count {
+      // Consecutive objects usually are of one entity.
+      let layout = objects[start].layout
+      var end = start + 1
+      while end < objects.count, objects[end].layout === layout { end += 1 }
+      let (root, run) = (entity(layout).root, objects[start..<end])
       if let index = byRoot.firstIndex(where: { $0.root === root }) {
-        byRoot[index].objects.append(object)
+        byRoot[index].objects += run
       } else {
-        byRoot.append((root, [object]))
+        byRoot.append((root, Array(run)))
       }
+      start = end
     }
     try pool.withWriter { connection in
       try transaction(on: connection, in: scope) {
