@@ -236,3 +236,28 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
 /// The older name of ``NSManagedObjectContext/ConcurrencyType``.
 public typealias NSManagedObjectContextConcurrencyType = NSManagedObjectContext.ConcurrencyType
+
+extension NSEntityDescription {
+  /// Returns the entity with a name from the context's model; `nil` if there's none.
+  public static func entity(
+    forEntityName entityName: String, in context: NSManagedObjectContext
+  ) -> NSEntityDescription? {
+    context.entityNamed(entityName)
+  }
+
+  /// Inserts a new object of the entity with a name.
+  ///
+  /// No statements. It's a programmer error if the context has no coordinator, or its model no such
+  /// entity.
+  public static func insertNewObject(
+    forEntityName entityName: String, into context: NSManagedObjectContext
+  ) -> NSManagedObject {
+    let model = context.requiredCoordinator.managedObjectModel
+    guard let entity = model.entitiesByName[entityName] else {
+      fatalError(
+        "the model has no entity '\(entityName)'. It has: "
+          + model.entitiesByName.keys.sorted().joined(separator: ", "))
+    }
+    return EntityLayout.of(entity).objectClass.init(entity: entity, insertInto: context)
+  }
+}

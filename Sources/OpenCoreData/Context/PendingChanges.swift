@@ -145,11 +145,12 @@ struct LockedObjects {
 extension [NSManagedObject] {
   /// Returns whether both arrays have the same objects in the same order.
   fileprivate func isSame(as other: [NSManagedObject]) -> Bool {
-    guard count == other.count else { return false }
     // Compares the references as memory, which changes no reference count.
-    return withUnsafeBytes { first in
-      other.withUnsafeBytes { second in
-        first.isEmpty || memcmp(first.baseAddress, second.baseAddress, first.count) == 0
+    withUnsafeBufferPointer { first in
+      other.withUnsafeBufferPointer { second in
+        first.withMemoryRebound(to: Int.self) { first in
+          second.withMemoryRebound(to: Int.self) { first.elementsEqual($0) }
+        }
       }
     }
   }
@@ -372,30 +373,5 @@ extension NSManagedObjectContext {
     default:
       break
     }
-  }
-}
-
-extension NSEntityDescription {
-  /// Returns the entity with a name from the context's model; `nil` if there's none.
-  public static func entity(
-    forEntityName entityName: String, in context: NSManagedObjectContext
-  ) -> NSEntityDescription? {
-    context.entityNamed(entityName)
-  }
-
-  /// Inserts a new object of the entity with a name.
-  ///
-  /// No statements. It's a programmer error if the context has no coordinator, or its model no such
-  /// entity.
-  public static func insertNewObject(
-    forEntityName entityName: String, into context: NSManagedObjectContext
-  ) -> NSManagedObject {
-    let model = context.requiredCoordinator.managedObjectModel
-    guard let entity = model.entitiesByName[entityName] else {
-      fatalError(
-        "the model has no entity '\(entityName)'. It has: "
-          + model.entitiesByName.keys.sorted().joined(separator: ", "))
-    }
-    return EntityLayout.of(entity).objectClass.init(entity: entity, insertInto: context)
   }
 }
