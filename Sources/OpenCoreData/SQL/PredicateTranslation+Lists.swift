@@ -101,18 +101,21 @@ extension PredicateTranslation {
       for value in values { _ = try self.key(of: value, as: entity, rules) }
       return .sql("\(key) IN (SELECT * FROM \(raw: keyArray(whole, values, entity))) ")
     }
-    if rules.isLenient, isText(left) { return try lenientList(whole, values, left, rules) }
-    let column = try side(left, beside: left, rules)
-    if isWhole(left), values.allSatisfy({ $0.value.isWhole }) {
+    let isOfIntegers = values.allSatisfy { $0.value.isWhole }
+    if isWhole(left), isOfIntegers {
+      let column = try side(left, beside: left, rules)
       let numbers = ContiguousArray(values.compactMap(\.value.exactInteger))
       let name = intArray(whole.origin.map(IntArraySource.integers) ?? .values(numbers))
       return .sql("\(column) IN (SELECT * FROM \(raw: name)) ")
     }
+    // The number of values is part of the text, and of the shape unless they are integers or
+    // objects.
+    if isOfIntegers || values.allSatisfy({ $0.value.isObject }) { isReusable = false }
+    if rules.isLenient, isText(left) { return try lenientList(whole, values, left, rules) }
+    let column = try side(left, beside: left, rules)
     if values.count > Self.longestList, let json = bind(whole, as: .json) {
       return .sql("\(column) IN (SELECT value FROM json_each(\(bind: json)))")
     }
-    // The number of values is part of the text, and of the shape unless they are integers.
-    if values.allSatisfy({ $0.value.isWhole }) { isReusable = false }
     var marks: [SQLFragment] = []
     for value in values { marks.append(try sides(left, .constant(value), rules).1) }
     return .sql("\(column) IN (\(.joined(marks, by: ", ")))")
@@ -184,6 +187,11 @@ extension PredicateValue {
     case .integer, .bool: true
     default: false
     }
+  }
+
+  /// Whether it's an object, such as a value of a transformable attribute.
+  fileprivate var isObject: Bool {
+    if case .object = self { true } else { false }
   }
 }
 

@@ -48,6 +48,11 @@ import Testing
       format: "NOT author.age IN %@", first: [[1, 2]], second: [[Int]()], isTranslatedAgain: true),
     Pair(format: "title IN %@", first: [["a", "b"]], second: [["c", "d"]]),
     Pair(format: "title IN %@", first: [["a", "b"]], second: [["c"]], isTranslatedAgain: true),
+    Pair(
+      format: "title IN[c] %@", first: [[1, 2]], second: [[1, 2, 3]], isTranslatedAgain: true),
+    Pair(
+      format: "%@ CONTAINS[d] title", first: [[1, 2]], second: [Array(1...20)],
+      isTranslatedAgain: true),
     Pair(format: "weight BETWEEN %@", first: [[1, 2]], second: [[3, 4]]),
     Pair(format: "title BEGINSWITH[n] %@", first: ["a"], second: ["zebra"]),
     Pair(format: "title BEGINSWITH[n] %@", first: ["a"], second: [""], isTranslatedAgain: true),
