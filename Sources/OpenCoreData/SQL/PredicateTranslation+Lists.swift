@@ -113,7 +113,7 @@ extension PredicateTranslation {
     if isOfIntegers || values.allSatisfy({ $0.value.isObject }) { isReusable = false }
     if rules.isLenient, isText(left) { return try lenientList(whole, values, left, rules) }
     let column = try side(left, beside: left, rules)
-    if values.count > Self.longestList, let json = bind(whole, as: .json) {
+    if values.count > Self.longestList, !isOfBytes(left), let json = bind(whole, as: .json) {
       return .sql("\(column) IN (SELECT value FROM json_each(\(bind: json)))")
     }
     var marks: [SQLFragment] = []
@@ -157,6 +157,16 @@ extension PredicateTranslation {
     switch operand {
     case .attribute(_, let attribute): StoredType(attribute.attributeType) == .integer
     case .computed(_, let type): type == .integer
+    default: false
+    }
+  }
+
+  /// Returns whether a value is stored as bytes, which JSON can't represent.
+  private func isOfBytes(_ operand: SQLOperand) -> Bool {
+    switch operand {
+    case .attribute(_, let attribute):
+      [.uuid, .binary, .transformable].contains(StoredType(attribute.attributeType))
+    case .computed(_, let type): [.uuid, .binary, .transformable].contains(type)
     default: false
     }
   }

@@ -312,6 +312,13 @@ import Testing
     }
   }
 
+  @Test func longListsOfUUIDsAreBoundAsBytes() throws {
+    let keys = (0...30_000).map { _ in UUID() }
+    let texts = try select(NSPredicate(format: "key IN %@", keys.map(\.uuidString))).query
+    let values = try select(NSPredicate(format: "key IN %@", keys)).query
+    #expect(texts.binds == values.binds && texts.binds.count == keys.count + 1)
+  }
+
   @Test func blocksAndDeepNestingAreErrors() throws {
     #expect(throws: TranslationError.self) { try select(NSPredicate { _, _ in true }) }
     var deep = NSPredicate(format: "pages == 1")
