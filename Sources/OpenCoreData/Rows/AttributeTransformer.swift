@@ -26,12 +26,24 @@ struct AttributeTransformer {
 
   /// Returns the bytes of a value; `nil` if the transformer returns none.
   func encode(_ value: Any) -> Data? {
-    // Bytes that could be mistaken for an archive are archived themselves.
-    if isDefault, let bytes = Data(value: value), ArchiveCheck(bytes) == nil { return bytes }
+    if let bytes = unchangedBytes(of: value) { return bytes }
     let made =
       readsBytes
       ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
     return made.flatMap { Data(value: $0) }
+  }
+
+  /// Returns the bytes with which SQL can find a value; `nil` for a value that's archived: two
+  /// archives of one value needn't be equal.
+  func fixedBytes(of value: Any) -> Data? {
+    readsBytes ? unchangedBytes(of: value) : encode(value)
+  }
+
+  /// Returns bytes that are stored as they are; `nil` for another value.
+  private func unchangedBytes(of value: Any) -> Data? {
+    // Bytes that could be mistaken for an archive are archived themselves.
+    guard isDefault, let bytes = Data(value: value), ArchiveCheck(bytes) == nil else { return nil }
+    return bytes
   }
 
   /// Returns the value of some bytes; `nil` if they have none.

@@ -209,6 +209,13 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLBind {
     let form = attribute.map { BindForm.stored(type, $0) } ?? .computed(type)
     if let bind = bind(constant, as: form) { return bind }
+    if let attribute, AttributeTransformer(attribute) != nil {
+      throw TranslationError(
+        rules.piece,
+        "\(constant.value.summary) can't be compared with \(attribute): SQL compares the bytes in "
+          + "rows, which a transformable value doesn't determine if it's archived or large. Filter the "
+          + "fetched objects instead.")
+    }
     if let attribute, attribute.hasExternalValues, constant.value.stored(as: type) != nil {
       throw tooLarge(for: attribute, rules)
     }

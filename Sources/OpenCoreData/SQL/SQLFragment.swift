@@ -285,16 +285,16 @@ enum BindForm: Sendable {
   }
 
   /// Returns a value as the column of an attribute contains it; `nil` for one that external storage
-  /// doesn't keep in the row.
+  /// doesn't keep in the row, and for one whose bytes aren't known.
   private static func stored(
     _ constant: PredicateValue, as type: StoredType, _ attribute: NSAttributeDescription?,
     for translator: SQLTranslator
   ) -> SQLiteValue? {
     var value = constant.stored(as: type)
-    if type == .transformable, let attribute, let original = constant.original,
-      let transformed = translator.transformed(attribute, original)
+    if type == .transformable, let attribute, let given = constant.boxed,
+      let transformer = AttributeTransformer(attribute)
     {
-      value = transformed
+      value = transformer.fixedBytes(of: given).map { .blob([UInt8]($0)) }
     }
     guard let attribute, attribute.hasExternalValues else { return value }
     guard case .blob(let bytes)? = value, bytes.count <= translator.largestInRow else { return nil }

@@ -13,9 +13,6 @@ struct SQLTranslator: Sendable {
   /// Returns the key of a managed object or object ID; `nil` for any other value.
   let objectKey: @Sendable (Any) -> ObjectKey?
 
-  /// Returns the column value for a transformable attribute's value; `nil` if it can't be encoded.
-  let transformed: @Sendable (NSAttributeDescription, Any) -> SQLiteValue?
-
   /// The cache of translated fetches.
   let cache = TranslationCache()
 
@@ -23,16 +20,13 @@ struct SQLTranslator: Sendable {
   ///   - model: The model mapped to the file.
   ///   - largestInRow: The maximum size in bytes of values that external storage keeps in rows.
   ///   - objectKey: Returns the key of a managed object or object ID; `nil` for any other value.
-  ///   - transformed: Returns the column value for a transformable attribute's value.
   init(
     model: SQLModel, largestInRow: Int = ExternalStorage.largestInRowOfFile,
-    objectKey: @escaping @Sendable (Any) -> ObjectKey? = { _ in nil },
-    transformed: @escaping @Sendable (NSAttributeDescription, Any) -> SQLiteValue? = { _, _ in nil }
+    objectKey: @escaping @Sendable (Any) -> ObjectKey? = { _ in nil }
   ) {
     self.model = model
     self.largestInRow = largestInRow
     self.objectKey = objectKey
-    self.transformed = transformed
   }
 }
 
