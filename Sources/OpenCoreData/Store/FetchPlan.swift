@@ -37,6 +37,15 @@ struct FetchPlan {
     return affectedStores.contains { ($0 as? CachingStore)?.storeIndex == candidate.storeIndex }
   }
 
+  /// Whether a count of dictionaries needs their SELECT, not that of the rows: a dictionary
+  /// represents several rows, or the rows within the limits depend on an order by computed values.
+  var countsDictionaries: Bool {
+    guard let dictionary else { return false }
+    if dictionary.isAggregated || dictionary.isDistinct { return true }
+    return (limit > 0 || offset > 0)
+      && sort.contains { $0.key.flatMap(dictionary.computedColumn(named:)) != nil }
+  }
+
   /// Returns the plan for the rows of one of several stores.
   func at(_ store: CachingStore) -> FetchPlan {
     guard store.storeIndex != layout.storeIndex || store.isIncremental else { return self }

@@ -101,7 +101,7 @@ extension SQLiteReader {
   func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
     var count = 0
     let query =
-      if let dictionary = plan.dictionary, dictionary.isAggregated || dictionary.isDistinct {
+      if let dictionary = plan.dictionary, plan.countsDictionaries {
         try self.query(plan, dictionary, isCounted: true).query
       } else {
         try self.query(plan, .count)

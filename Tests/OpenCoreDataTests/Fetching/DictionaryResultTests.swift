@@ -317,6 +317,21 @@ struct DictionaryResultTests {
     }
   }
 
+  @Test(
+    "Pages in the order of a computed value are counted",
+    arguments: StoreKind.allCases)
+  func pagesByComputedValuesAreCounted(kind: StoreKind) throws {
+    let setup = try Setup(kind)
+    // The setup counts each fetch, too.
+    let found = try setup.fetch(["number", Self.describe("rest", "40 - number")]) { request in
+      request.sortDescriptors = [NSSortDescriptor(key: "rest", ascending: true)]
+      request.fetchOffset = 3
+      request.fetchLimit = 5
+    }
+    let numbers = setup.warehouse.items.map(\.number).sorted(by: >)
+    #expect(found.map { $0["number"] as? Int64 } == Array(numbers[3..<8]))
+  }
+
   @Test("Dictionary results contain saved values, also as NSDictionary")
   func onlySavedValuesAreReturned() throws {
     let setup = try Setup(.sqlite)
