@@ -268,7 +268,9 @@ final class MemoryRecord: PredicateRecord {
     }
   }
 
-  var placesNumber: UInt32 { row.layout.number }
+  /// The number of the row's layout, and a bit that objects don't have: at other positions, they
+  /// have transient properties, and they read properties with accessors of their class by name.
+  var placesNumber: UInt32 { row.layout.number | 1 << 31 }
 
   func position(ofKey key: String) -> UInt32? {
     switch row.layout.position(of: key) {

@@ -40,6 +40,32 @@ struct MemoryStoreTests {
     return context
   }
 
+  @Test("A predicate that has read a transient property of an object doesn't read it of a row")
+  func rowsHaveNoTransientProperties() throws {
+    let mood = SchemaModels.attribute("mood", .stringAttributeType)
+    mood.isTransient = true
+    let owner = SchemaModels.entity("Owner", [mood])
+    let pet = SchemaModels.entity("Pet", [SchemaModels.attribute("name", .stringAttributeType)])
+    SchemaModels.relate(owner, "pets", many: true, pet, "owner", many: false)
+    let model = NSManagedObjectModel()
+    model.entities = [owner, pet]
+    let context = try SharedStack(.memory, model).context()
+    try context.performAndWait {
+      let ann = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: context)
+      let rex = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: context)
+      ann.setValue("calm", forKey: "mood")
+      rex.setValue("calm", forKey: "name")
+      rex.setValue(ann, forKey: "owner")
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+      let predicate = NSPredicate(format: "SUBQUERY(pets, $p, $p.name == mood).@count == 1")
+      request.predicate = predicate
+      #expect(predicate.evaluate(with: ann))
+      try context.save()
+      let error = thrownError { _ = try context.fetch(request) }
+      #expect(error?.localizedDescription.contains("no persistent property 'mood'") == true)
+    }
+  }
+
   @Test("Predicates over relationships, sorts, and limits apply, and no statement runs")
   func fetchesApplyPredicatesSortsAndLimitsWithoutStatements() throws {
     let context = context(try filledCoordinator())
