@@ -186,6 +186,29 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.sqlite, .memory])
+  func relativeURLsEqualAbsoluteOnes(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, Self.model())
+    let context = stack.context()
+    let bob = try #require(URL(string: "Bob", relativeTo: URL(string: "https://x.org/")))
+    try context.performAndWait {
+      fill(context)
+      let list = [bob] + (0..<9).compactMap { URL(string: "https://x.org/\($0)") }
+      let cases = [
+        (NSPredicate(format: "site == %@", bob), 1), (NSPredicate(format: "site IN %@", list), 1),
+        (NSPredicate(format: "site != %@ AND name == 'Bob'", bob), 0),
+      ]
+      for isSaved in [false, true] {
+        if isSaved { try context.save() }
+        for (predicate, count) in cases {
+          let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+          request.predicate = predicate
+          #expect(try context.fetch(request).count == count, "\(predicate)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .memory])
   func unsavedTransformablesAreMatched(kind: StoreKind) throws {
     let stack = try SharedStack(kind, Self.model())
     let context = stack.context()

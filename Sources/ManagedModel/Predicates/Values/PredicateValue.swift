@@ -229,7 +229,9 @@ extension PredicateValue: Hashable {
     case (.date(let left), .date(let right)): left == right
     case (.data(let left), .data(let right)): left == right
     case (.uuid(let left), .uuid(let right)): left == right
-    case (.url(let left), .url(let right)): left == right
+    // As stored: a URL that's relative to a base equals the absolute one.
+    case (.url(let left), .url(let right)):
+      left.absoluteString.hasSameBytes(as: right.absoluteString)
     case (.object(let left), .object(let right)): left == right
     case (.collection(let left), .collection(let right)): left == right
     case (.dictionary(let left, _), .dictionary(let right, _)): left == right
@@ -247,7 +249,7 @@ extension PredicateValue: Hashable {
     case .date(let value): hasher.combine(value)
     case .data(let value): hasher.combine(value)
     case .uuid(let value): hasher.combine(value)
-    case .url(let value): hasher.combine(value)
+    case .url(let value): hasher.combine(value.absoluteString)
     case .collection(let value): hasher.combine(value)
     case .dictionary(let value, _): hasher.combine(value)
     case .object(let value): hasher.combine(value)
