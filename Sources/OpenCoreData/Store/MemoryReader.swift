@@ -304,12 +304,18 @@ final class MemoryGroup: KeyValueReadable {
       else { return expression }
       return try folded(plan.columns[column].expression, rows, plan)
     case .function(let function, let arguments):
-      if expression.aggregatesRows, function.isAggregate, arguments.count == 1 {
-        return try constant(function, arguments[0], rows)
+      if function.isAggregate, arguments.count == 1 {
+        // A function of a list is one of values of the row.
+        return try expression.aggregatesRows ? constant(function, arguments[0], rows) : expression
       }
-      var changed: [NSExpression] = []
-      for argument in arguments { changed.append(try folded(argument, rows, plan)) }
-      return NSExpression(.function(function, changed))
+      return NSExpression(.function(function, try folded(arguments, rows, plan)))
+    case .aggregate(let elements):
+      return NSExpression(.aggregate(try folded(elements, rows, plan)))
+    case .method(let operand, let name, let arguments):
+      let operand = try folded(operand, rows, plan)
+      return NSExpression(.method(operand, name, try folded(arguments, rows, plan)))
+    case .path(let operand, let path):
+      return NSExpression(.path(try folded(operand, rows, plan), path))
     case .conditional(let predicate, let yes, let no):
       return NSExpression(
         .conditional(
@@ -317,6 +323,14 @@ final class MemoryGroup: KeyValueReadable {
           try folded(no, rows, plan)))
     default: return expression
     }
+  }
+
+  private static func folded(
+    _ expressions: [NSExpression], _ rows: [MemoryRecord], _ plan: DictionaryPlan
+  ) throws(PredicateEvaluationError) -> [NSExpression] {
+    var changed: [NSExpression] = []
+    for expression in expressions { changed.append(try folded(expression, rows, plan)) }
+    return changed
   }
 
   private static func folded(

@@ -303,6 +303,29 @@ struct DictionaryResultTests {
   }
 
   @Test(
+    "Functions in a list, and those that a method is called on, are of all rows of a group",
+    arguments: StoreKind.allCases)
+  func functionsInListsAreOfAllRows(kind: StoreKind) throws {
+    let setup = try Setup(kind)
+    let sizes = Dictionary(grouping: setup.warehouse.items) { $0.name }.values.map(\.count)
+    let cases = [
+      ("max:(number) BETWEEN {min:(number), max:(number)}", sizes.count),
+      ("max:(number) IN {0, min:(number)}", sizes.count { $0 == 1 }),
+    ]
+    for (format, count) in cases {
+      let found = try setup.fetch(["name"]) { request in
+        request.propertiesToGroupBy = ["name"]
+        request.havingPredicate = NSPredicate(format: format)
+      }
+      #expect(found.count == count, "\(format)")
+    }
+    #expect(sizes.contains { $0 > 1 })
+    guard !kind.runsSQL else { return }
+    let top = try setup.fetch([Self.describe("top", "FUNCTION(max:(number), 'stringValue')")])
+    #expect(top.map { $0["top"] as? String } == ["\(setup.warehouse.items.count)"])
+  }
+
+  @Test(
     "Distinct results omit duplicates; a join with ANY adds none",
     arguments: StoreKind.allCases)
   func distinctResultsOmitDuplicates(kind: StoreKind) throws {
