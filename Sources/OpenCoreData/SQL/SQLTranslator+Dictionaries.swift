@@ -194,6 +194,10 @@ struct DictionaryPlan {
     columns.firstIndex { $0.isComputed && $0.name == name }
   }
 
+  /// Returns the expression of a computed entry by its name.
+  func computedExpression(named name: String) -> NSExpression? {
+    computedColumn(named: name).map { columns[$0].expression }
+  }
 }
 
 extension NSExpression {

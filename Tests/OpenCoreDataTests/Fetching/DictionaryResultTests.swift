@@ -303,6 +303,30 @@ struct DictionaryResultTests {
   }
 
   @Test(
+    "A computed value can have the name of a property, which its expression and others read",
+    arguments: StoreKind.allCases)
+  func computedValuesHaveNamesOfProperties(kind: StoreKind) throws {
+    let setup = try Setup(kind)
+    let items = setup.warehouse.items
+    let length = Self.describe("name", "length:(name)")
+    let next = Self.describe("count", "count + 1")
+    let found = try setup.fetch([length, next, Self.describe("twice", "count * 2")]) {
+      $0.sortDescriptors = Self.byNumber
+    }
+    #expect(found.map { $0["name"] as? Int } == items.map { $0.name?.utf16.count })
+    #expect(found.map { $0["count"] as? Int64 } == items.map { $0.count.map { $0 + 1 } })
+    #expect(found.map { $0["twice"] as? Int64 } == items.map { $0.count.map { $0 * 2 } })
+    let counts = Set(items.compactMap(\.count))
+    for format in ["count > 3", "$count > 3"] {
+      let groups = try setup.fetch([next]) { request in
+        request.propertiesToGroupBy = [next]
+        request.havingPredicate = NSPredicate(format: format)
+      }
+      #expect(groups.count == counts.count { $0 > 2 }, "\(format)")
+    }
+  }
+
+  @Test(
     "Functions in a list, and those that a method is called on, are of all rows of a group",
     arguments: StoreKind.allCases)
   func functionsInListsAreOfAllRows(kind: StoreKind) throws {
