@@ -113,7 +113,10 @@ extension ShellEngine {
       guard first.map(String.init) == ShellCommand.repetition.rawValue else { return nil }
     }
     openBlock = nil
-    guard let block = try RepeatBlock(text, at: SourceRange(line: callSite.line, column: 1)) else {
+    // Errors are in the last line: the block wasn't complete before it.
+    let column = 1 - (text.count - line.count)
+    guard let block = try RepeatBlock(text, at: SourceRange(line: callSite.line, column: column))
+    else {
       guard text.count <= InputLimits.blockLength else {
         let limit = NumberText.grouped(InputLimits.blockLength)
         throw CommandFailure(

@@ -60,6 +60,16 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     "\\i": .source,
   ]
 
+  /// Returns a line with a space instead of the mark of a number that a command takes, as in
+  /// `explain #2`, where `#` doesn't begin a comment.
+  static func withoutMarks(_ line: String) -> String {
+    let beginning = /\s*\.?(?:explain|advise|stack|(?:show|po)\s+\S+)\s+(#)[0-9]+(?:\s|$)/
+    guard let mark = line.prefixMatch(of: beginning)?.1 else { return line }
+    var line = line
+    line.replaceSubrange(mark.startIndex..<mark.endIndex, with: " ")
+    return line
+  }
+
   /// Whether the command reads or writes files that a line names.
   var usesFiles: Bool {
     switch self {

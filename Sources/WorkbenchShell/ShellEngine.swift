@@ -163,7 +163,7 @@ package final class ShellEngine {
           in: mode, width: output == nil ? width : nil)
       }
       let start = SourceRange(line: callSite.line, column: 1)
-      let words = try LineWords.tokens(of: line, startingAt: start)
+      let words = try LineWords.tokens(of: ShellCommand.withoutMarks(line), startingAt: start)
       guard !words.isEmpty else { return ShellAnswer() }
       if let (command, length) = ShellCommand.named(by: words.map(\.text)) {
         let arguments = try ShellArguments(Array(words.dropFirst(length)), of: command)

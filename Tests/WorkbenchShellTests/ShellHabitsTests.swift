@@ -105,6 +105,27 @@ struct ShellHabitsTests {
     #expect(answer.lines.count == 1 && answer.lines[0].contains("2 x count Mood"))
   }
 
+  @Test("text after a block in several lines is marked in its own line")
+  func textAfterABlockIsMarkedInItsLine() throws {
+    let shell = try ShellSession(small)
+    let failure = try #require(shell.type("repeat 2 {", "count Mood", "} now").failure)
+    #expect(failure.message == "unexpected text after the block")
+    #expect(failure.excerpt == "  } now\n    ^")
+  }
+
+  @Test("a number of `last`, or of an object, can have the mark that it's printed with")
+  func numbersCanHaveAMark() throws {
+    let shell = try ShellSession(small)
+    shell.type("fetch Mood limit 2 as moods", "touch moods country.numericISO3166Code")
+    let lines = shell.type("explain 1").lines
+    #expect(shell.type("explain #1").lines == lines)
+    #expect(shell.type("explain").lines != lines)
+    #expect(shell.type("explain # 1").lines == shell.type("explain").lines)
+    #expect(shell.type("explain #9").failure?.excerpt == "  explain #9\n           ^")
+    #expect(shell.type("show moods #2").lines == shell.type("show moods 2").lines)
+    #expect(shell.type("show moods limit 1 #2").lines == shell.type("show moods limit 1").lines)
+  }
+
   /// SQL has no such comments and escapes.
   @Test func queryOfABlockIsUnchanged() throws {
     let shell = try ShellSession(small)
