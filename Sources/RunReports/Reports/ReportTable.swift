@@ -15,7 +15,7 @@ struct ReportTable {
 
   struct Heading {
     var text: String
-    /// `=` or `+`, which show that three columns are a sum.
+    /// `=` or `+`, which show that three columns are a sum; `nil` if they aren't in some variant.
     var sign: String?
   }
 
@@ -57,7 +57,11 @@ struct ReportTable {
     let most = result.variants.map { $0.value(of: lead) ?? 0 }.max() ?? 0
     self.lead = lead
     leadHeading = lead.heading
-    headings = columns.map { Heading(text: $0.heading, sign: $0.sign) }
+    // Faults that a parent context fulfills are neither hits nor misses.
+    let isSum = result.variants.map(\.metrics).allSatisfy { metrics in
+      metrics[.faults, default: 0] == metrics[.hits, default: 0] + metrics[.misses, default: 0]
+    }
+    headings = columns.map { Heading(text: $0.heading, sign: isSum ? $0.sign : nil) }
     isWide = columns.count > ReportColumn.limit
     rows = result.variants.enumerated().map { index, variant in
       let value = variant.value(of: lead) ?? 0

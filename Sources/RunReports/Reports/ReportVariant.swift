@@ -111,9 +111,15 @@ struct ReportVariant {
     return Step(
       location: step.location.description, text: step.text, summary: step.summary,
       selects: NumberText.grouped(counters.selects), rows: NumberText.grouped(counters.rows),
-      faults: "\(NumberText.grouped(counters.faults)) = \(NumberText.grouped(counters.hits))"
-        + " + \(NumberText.grouped(counters.misses))",
-      time: NumberText.time(step.costs.nanoseconds))
+      faults: sum(ofFaults: counters), time: NumberText.time(step.costs.nanoseconds))
+  }
+
+  /// Returns the faults as a sum: `240 = 100 + 20 + 120 from the parent`.
+  private static func sum(ofFaults counters: Counters) -> String {
+    let parent = counters.faults - counters.hits - counters.misses
+    return "\(NumberText.grouped(counters.faults)) = \(NumberText.grouped(counters.hits))"
+      + " + \(NumberText.grouped(counters.misses))"
+      + (parent == 0 ? "" : " + \(NumberText.grouped(parent)) from the parent")
   }
 }
 

@@ -27,8 +27,13 @@ package struct EventDifferences {
   /// One line for each group of events that contributes to the metric, largest contribution first.
   package var lines: [String] {
     switch metric.metric {
-    case .registered, .peak:
+    case .peak:
       return ["the context had \(NumberText.counted(found, "registered object")) at once"]
+    case .registered:
+      return [
+        "there \(found == 1 ? "was" : "were") \(NumberText.counted(found, "registered object")) "
+          + "when the steps ended"
+      ]
     case .filepages, .walpages, .freepages:
       return [
         "there \(found == 1 ? "was" : "were") \(NumberText.grouped(found)) when the steps ended"

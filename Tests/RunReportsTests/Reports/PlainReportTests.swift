@@ -28,6 +28,19 @@ struct PlainReportTests {
     #expect(missed.contains("| prefetched | `misses` | 0 | **60** | `faults.yml:32` |"))
   }
 
+  @Test("faults are shown as a sum of hits and misses only if a parent context fulfilled none")
+  func faultsFromAParentAreNotHidden() throws {
+    var result = FaultStormScenario(moods: 200).result()
+    #expect(MarkdownReport.text(result).contains("| faults | = hits | + misses |"))
+    #expect(try !HTMLReport.page(result).contains("from the parent"))
+    result.variants[0].metrics[.faults, default: 0] += 40
+    for index in result.variants[0].steps.indices {
+      result.variants[0].steps[index].costs.counters.objectFaultsFromParent = 40
+    }
+    #expect(MarkdownReport.text(result).contains("| faults | hits | misses |"))
+    #expect(try HTMLReport.page(result).contains("300 = 0 + 260 + 40 from the parent"))
+  }
+
   /// A combining mark joins `|` or a backtick into another character, but Markdown sees the scalar.
   @Test(
     arguments: [

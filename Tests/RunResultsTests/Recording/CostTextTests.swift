@@ -1,5 +1,6 @@
 import ProfileEvents
 import RunResults
+import ScenarioLanguage
 import StatementAnalysis
 import Testing
 import WorkbenchFixtures
@@ -29,6 +30,17 @@ struct CostTextTests {
   ) {
     let costs = Self.costs(counts, milliseconds)
     #expect(costs.line(after: summary) == expected)
+  }
+
+  /// The total of `registered` is the sum over all contexts, `peak` that of a single one.
+  @Test("a wrong number of registered objects is that of the end, and of all contexts")
+  func registeredObjectsAreThoseOfTheEnd() {
+    func lines(_ metric: Metric, _ found: Int) -> [String] {
+      EventDifferences(recording: Recording(), metric: ScopedMetric(metric), found: found).lines
+    }
+    #expect(lines(.registered, 1) == ["there was 1 registered object when the steps ended"])
+    #expect(lines(.registered, 200) == ["there were 200 registered objects when the steps ended"])
+    #expect(lines(.peak, 200) == ["the context had 200 registered objects at once"])
   }
 
   @Test func lineContainsSavesInsertsAndTransactions() {
