@@ -1,3 +1,4 @@
+import ManagedModel
 import ProfileEvents
 import WorkbenchText
 
@@ -97,7 +98,7 @@ package enum LogText {
   /// Returns rows with each column but the last right-aligned, two spaces apart.
   static func aligned(_ rows: [[String]]) -> [String] {
     let widths = (0..<(rows.first?.count ?? 0)).map { column in
-      rows.map { $0[column].count }.max() ?? 0
+      rows.map { TextWidth.of($0[column]) }.max() ?? 0
     }
     return rows.map { row in
       "  "
@@ -201,7 +202,7 @@ package enum LogLiveText {
   /// - Parameters:
   ///   - report: The report of the lines so far.
   ///   - rows: The number of lines that fit.
-  ///   - columns: The number of characters that fit in a line.
+  ///   - columns: The number of columns of the terminal.
   package static func table(_ report: LogReport, rows: Int, columns: Int) -> [String] {
     var lines = [
       "\(NumberText.counted(report.lines, "line")), \(NumberText.grouped(report.coreDataLines)) "
@@ -223,7 +224,7 @@ package enum LogLiveText {
       lines += LogText.aligned([["#", "calls", "total", "rows", "statement"]] + shown)
     }
     return lines.prefix(rows).map { line in
-      line.count <= columns ? line : "\(line.prefix(max(0, columns - 1)))…"
+      TextWidth.truncated(PrintableText.line(line), columns: columns)
     }
   }
 

@@ -63,7 +63,7 @@ struct Console: Sendable {
 
   /// Shows text on the current line until the next call replaces it; `nil` removes it.
   func show(passing text: String?) {
-    Console.print(Console.passing(text ?? ""), to: STDOUT_FILENO)
+    Console.print(Console.passing(text ?? "", on: STDOUT_FILENO), to: STDOUT_FILENO)
   }
 
   /// Replaces the lines that the last call wrote on a terminal.
@@ -118,22 +118,37 @@ struct Console: Sendable {
   /// Shows progress on a line that the next call replaces, if standard error is a terminal.
   func progress(_ text: String) {
     guard showsProgress else { return }
-    Console.print(Console.passing(text), to: STDERR_FILENO)
+    Console.print(Console.passing(text, on: STDERR_FILENO), to: STDERR_FILENO)
   }
 
   /// Removes the progress line.
   func endProgress() {
     guard showsProgress else { return }
-    Console.print(Console.passing(""), to: STDERR_FILENO)
+    Console.print(Console.passing("", on: STDERR_FILENO), to: STDERR_FILENO)
   }
 
   private static func escaped(_ text: String) -> [UInt8] {
     Array(PrintableText.escaped(text).utf8)
   }
 
-  /// Returns the bytes that replace the current line of the terminal.
-  private static func passing(_ text: String) -> [UInt8] {
-    Array("\r\u{1B}[K".utf8) + Array(PrintableText.line(text).utf8)
+  /// Returns the bytes that replace the current line of a terminal.
+  ///
+  /// Text that doesn't fit the line is truncated: of several lines, only the last one could be
+  /// replaced.
+  private static func passing(_ text: String, on descriptor: Int32) -> [UInt8] {
+    let line = PrintableText.line(text)
+    let shown =
+      screen(of: descriptor).map { TextWidth.truncated(line, columns: $0.columns - 1) } ?? line
+    return Array("\r\u{1B}[K\(shown)".utf8)
+  }
+
+  /// Returns the size of a terminal, or `nil` if a descriptor isn't one or the size is unknown.
+  static func screen(of descriptor: Int32) -> (rows: Int, columns: Int)? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else {
+      return nil
+    }
+    return (Int(size.ws_row), Int(size.ws_col))
   }
 
   /// Writes all bytes.

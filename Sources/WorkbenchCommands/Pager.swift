@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import WorkbenchText
 
 /// Shows long output one screen at a time.
 ///
@@ -73,15 +74,13 @@ struct Pager {
   private static func height(
     of lines: ArraySlice<String>, on size: (rows: Int, columns: Int)
   ) -> Int {
-    lines.reduce(0) { $0 + max(1, ($1.count + size.columns - 1) / size.columns) }
+    lines.reduce(0) { $0 + max(1, (TextWidth.of($1) + size.columns - 1) / size.columns) }
   }
 
-  /// The terminal's size, or `nil` if standard output isn't a terminal or the size is unknown.
+  /// The terminal's size, or `nil` if standard output isn't a terminal, or the size is unknown or
+  /// too small for a page.
   static var screen: (rows: Int, columns: Int)? {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 0
-    else { return nil }
-    return (Int(size.ws_row), Int(size.ws_col))
+    Console.screen(of: STDOUT_FILENO).flatMap { $0.rows > 2 ? $0 : nil }
   }
 
   /// Reads one key without echoing it.

@@ -84,7 +84,7 @@ extension ShellEngine {
         ]
       })
     guard !targets.isEmpty else { return ShellAnswer(["  nothing is open"], table: table) }
-    let width = targets.map(\.name.count).max() ?? 0
+    let width = targets.map { TextWidth.of($0.name) }.max() ?? 0
     let lines = targets.map { target in
       "\(target === self.target ? "*" : " ") \(NumberText.left(target.name, width))   \(target.line)"
     }
@@ -155,7 +155,7 @@ extension ShellEngine {
         note: entity.isAbstract ? "   abstract" : ""
       )
     }
-    let name = rows.map(\.name.count).max() ?? 0
+    let name = rows.map { TextWidth.of($0.name) }.max() ?? 0
     let count = rows.map(\.count.count).max() ?? 0
     let table = ShellTable(
       ["entity", "rows", "abstract"],
@@ -183,7 +183,7 @@ extension ShellEngine {
         )
       }
     let all = attributes + relationships
-    let width = all.map(\.property.name.count).max() ?? 0
+    let width = all.map { TextWidth.of($0.property.name) }.max() ?? 0
     let lines = all.map { property, kind in
       var facts = kind
       if property.isOptional { facts += ", optional" }

@@ -44,7 +44,7 @@ package final class ShellEngine {
   var openBlock: (text: String, callSite: CallSite)?
   /// Whether commands that read or write files are rejected, as in a browser.
   package var isConfined = false
-  /// The width of the terminal in characters, or `nil` if results aren't printed on one.
+  /// The width of the terminal in columns, or `nil` if results aren't printed on one.
   package var width: Int?
 
   /// Creates an engine.

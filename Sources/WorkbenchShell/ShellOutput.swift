@@ -106,7 +106,7 @@ package struct ShellAnswer: Sendable {
   ///
   /// - Parameters:
   ///   - mode: The mode for the result's rows.
-  ///   - width: The width of the screen in characters; `nil` for no limit.
+  ///   - width: The width of the screen in columns; `nil` for no limit.
   func printed(in mode: ShellMode, width: Int?) -> ShellAnswer {
     guard let table, mode != .table || lines.isEmpty else { return self }
     return ShellAnswer(
@@ -123,29 +123,28 @@ enum ScreenText {
   ///
   /// - Parameters:
   ///   - line: The line, without line feeds.
-  ///   - width: The width in characters.
+  ///   - width: The width in columns.
   static func fitted(_ line: String, to width: Int) -> [String] {
-    guard line.count > width, width > 20 else { return [line] }
+    guard TextWidth.of(line) > width, width > 20 else { return [line] }
     let margin = String(line.prefix { $0 == " " })
     let written = String(line.dropFirst(margin.count))
     // A name and its description stay aligned with those of the lines around.
     let text = written.matches(of: /\S {3,}/).count > 1 ? narrowed(written[...]) : written
-    guard margin.count + text.count > width else { return [margin + text] }
+    guard margin.count + TextWidth.of(text) > width else { return [margin + text] }
     // In a list of names and descriptions, the description's later lines begin where it begins.
-    let gap = text.firstRange(of: "   ").map {
-      text.distance(from: text.startIndex, to: $0.upperBound)
-    }
+    let gap = text.firstRange(of: "   ").map { TextWidth.of(text[..<$0.upperBound]) }
     let indent =
       margin + String(repeating: " ", count: gap.map { $0 <= 20 && $0 * 2 < width ? $0 : 4 } ?? 4)
     var lines: [String] = []
     var current = margin
     var isEmpty = true
     for word in words(of: text) {
-      if !isEmpty, current.count + word.blanks.count + word.text.count > width {
+      let next = word.blanks + word.text
+      if !isEmpty, TextWidth.of(current) + TextWidth.of(next) > width {
         lines.append(current)
         current = indent + word.text
       } else {
-        current += (isEmpty ? "" : word.blanks) + word.text
+        current += isEmpty ? word.text : next
       }
       isEmpty = false
     }

@@ -31,7 +31,7 @@ package struct ShellTable: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - mode: The mode.
-  ///   - width: The width of the screen in characters, to which the `table` mode truncates strings
+  ///   - width: The width of the screen in columns, to which the `table` mode truncates strings
   ///     and omits columns on the right; `nil` for no limit.
   package func lines(_ mode: ShellMode, width: Int? = nil) -> [String] {
     switch mode {
@@ -51,12 +51,12 @@ package struct ShellTable: Sendable, Equatable {
     }
     let widths = ColumnWidths(
       columns.indices.map { column in
-        max(titles[column].count, texts.map { $0[column].count }.max() ?? 0)
+        max(TextWidth.of(titles[column]), texts.map { TextWidth.of($0[column]) }.max() ?? 0)
       }, fixed: numeric, in: width
     ).values
     func line(_ cells: [String], _ isRight: (Int) -> Bool) -> String {
       let parts = zip(cells, widths).enumerated().map { index, cell in
-        let text = cell.0.count > cell.1 ? cell.0.prefix(max(0, cell.1 - 1)) + "…" : cell.0
+        let text = TextWidth.truncated(cell.0, columns: cell.1)
         return isRight(index)
           ? NumberText.right(text, cell.1) : NumberText.left(text, cell.1)
       }
@@ -78,7 +78,7 @@ package struct ShellTable: Sendable, Equatable {
   }
 
   private var pairs: [String] {
-    let width = columns.map(\.count).max() ?? 0
+    let width = columns.map { TextWidth.of($0) }.max() ?? 0
     return rows.enumerated().flatMap { index, row in
       (index > 0 ? [""] : [])
         + zip(columns, row).map { "\(NumberText.right($0, width)) = \($1.whole)" }
@@ -162,7 +162,7 @@ extension ShellTable.Cell {
 
 /// The widths of the columns of a table that fit a screen.
 struct ColumnWidths {
-  /// The widths of the leading columns that fit, in characters.
+  /// The widths of the leading columns that fit, in columns.
   private(set) var values: [Int]
 
   /// The width below which no column is truncated.

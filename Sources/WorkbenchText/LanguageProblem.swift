@@ -174,15 +174,17 @@ package struct CaretExcerpt: Sendable {
 
   /// The line and the carets, without a final line feed.
   ///
-  /// Tabs before the carets are kept, so that both lines align.
+  /// Tabs before the carets are kept, and wide characters have two, so that both lines align.
   package var text: String {
     let (characters, column) = shown
     let before = CaretExcerpt.printed(characters.prefix(max(0, column - 1)))
     let marked = characters.dropFirst(max(0, column - 1)).prefix(max(1, range.length))
     let padding =
-      String(before.map { $0 == "\t" ? "\t" : " " })
+      before.split(separator: "\t", omittingEmptySubsequences: false)
+      .map { String(repeating: " ", count: TextWidth.of($0)) }.joined(separator: "\t")
       + String(repeating: " ", count: max(0, column - 1 - characters.count))
-    let carets = String(repeating: "^", count: max(1, CaretExcerpt.printed(marked).count))
+    let carets = String(
+      repeating: "^", count: max(1, TextWidth.of(CaretExcerpt.printed(marked))))
     return "\(margin)\(CaretExcerpt.printed(characters[...]))\n\(margin)\(padding)\(carets)"
   }
 

@@ -52,14 +52,14 @@ package enum NumberText {
     right(grouped(number), width)
   }
 
-  /// Returns text padded with spaces on the left.
+  /// Returns text padded with spaces on the left to a width in columns of a terminal.
   package static func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
+    String(repeating: " ", count: max(0, width - TextWidth.of(text))) + text
   }
 
-  /// Returns text padded with spaces on the right.
+  /// Returns text padded with spaces on the right to a width in columns of a terminal.
   package static func left(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
+    text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
   }
 
   private static func tenths(_ nanoseconds: UInt64, unit: UInt64) -> String {

@@ -145,6 +145,18 @@ struct ShellValuesTests {
     #expect(shell.type(".sqlite SELECT * FROM ZMOOD LIMIT 1").lines[0].count <= width)
   }
 
+  @Test("columns with wide characters are aligned and fit the screen")
+  func wideCharactersFitTheScreen() {
+    let table = ShellTable(
+      ["name", "n"], [[.text("日本語"), .number(1)], [.text("ab"), .number(22)]])
+    #expect(
+      table.lines(.table) == ["  name     n", "  ------  --", "  日本語   1", "  ab      22"])
+    let long = ShellTable(["title"], [[.text(String(repeating: "日", count: 20))]])
+    let lines = long.lines(.table, width: 20)
+    #expect(lines.count == 3 && lines.allSatisfy { TextWidth.of($0) <= 20 })
+    #expect(ScreenText.fitted("  日本語日本語日本語 日本語", to: 24).count == 2)
+  }
+
   /// The natural widths, whether the columns are numbers, and the widths on a screen of 80.
   @Test(arguments: [
     ([5_000_000, 5_000_000, 3], [false, false, true], [35, 36, 3]),

@@ -90,6 +90,19 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
+  @Test("the pager's line fits a narrow terminal, so that it can be removed")
+  func pagerFitsANarrowTerminal() throws {
+    let session = try TerminalSession(program, ["shell"])
+    session.resize(rows: 10, columns: 30)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("help\n")
+    #expect(session.wait(for: "— space: next page · return:…") != nil)
+    session.type("q")
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("quit\n")
+    #expect(session.status() == 0)
+  }
+
   /// Typing a command ends the pager and enters the command; arrow keys only end the pager.
   @Test func keyThatEndsPagingIsInput() throws {
     let session = try TerminalSession(program, ["shell", program.smallFaults()])

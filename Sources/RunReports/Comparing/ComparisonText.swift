@@ -71,7 +71,7 @@ package enum ComparisonText {
         after: NumberText.grouped(count.after), difference: count.difference
       )
     }
-    let name = rows.map(\.name.count).max() ?? 0
+    let name = rows.map { TextWidth.of($0.name) }.max() ?? 0
     let before = rows.map(\.before.count).max() ?? 0
     let after = rows.map(\.after.count).max() ?? 0
     return rows.map { row in

@@ -54,10 +54,11 @@ package enum RunText {
       )
     }
     let headings = [table.leadHeading] + table.headings.map(\.text)
-    let name = rows.map(\.name.count).max() ?? 0
+    let name = rows.map { TextWidth.of($0.name) }.max() ?? 0
     let findings = rows.map(\.findings.count).max() ?? 0
     let widths = headings.indices.map { column in
-      max(headings[column].count, rows.map { $0.cells[column].count }.max() ?? 0)
+      max(
+        TextWidth.of(headings[column]), rows.map { TextWidth.of($0.cells[column]) }.max() ?? 0)
     }
     func line(_ name: String, _ cells: [String]) -> String {
       name + zip(cells, widths).map { "   " + NumberText.right($0, $1) }.joined()
@@ -94,7 +95,7 @@ package enum ScaleText {
     let columns = zip(scales, [first] + others).map { scale, counts in
       ["scale \(NumberText.grouped(scale))"] + counts.map(NumberText.grouped)
     }
-    let width = names.map(\.count).max() ?? 0
+    let width = names.map { TextWidth.of($0) }.max() ?? 0
     let widths = columns.map { $0.map(\.count).max() ?? 0 }
     return ["SELECTs at each scale"]
       + ([""] + names).enumerated().map { row, name in

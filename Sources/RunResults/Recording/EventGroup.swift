@@ -69,7 +69,7 @@ extension EventGroup {
     }
     let number = rows.map(\.number.count).max() ?? 0
     let count = rows.map(\.count.count).max() ?? 0
-    let what = rows.map(\.what.count).max() ?? 0
+    let what = rows.map { TextWidth.of($0.what) }.max() ?? 0
     let source = rows.map(\.source.count).max() ?? 0
     return rows.map { row in
       let line =

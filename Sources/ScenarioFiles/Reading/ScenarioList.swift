@@ -140,8 +140,8 @@ package enum ScenarioListText {
     var lines: [String] = []
     for folder in list.folders {
       lines += lines.isEmpty ? [folder.path] : ["", folder.path]
-      let names = folder.entries.map(\.scenario.name.count).max() ?? 0
-      let paths = folder.entries.map(\.path.count).max() ?? 0
+      let names = folder.entries.map { TextWidth.of($0.scenario.name) }.max() ?? 0
+      let paths = folder.entries.map { TextWidth.of($0.path) }.max() ?? 0
       let column = min(names, max(width - 4 - paths, 16))
       var chapter: Int??
       for entry in folder.entries {
@@ -157,9 +157,8 @@ package enum ScenarioListText {
   }
 
   private static func row(_ entry: ScenarioList.Entry, column: Int) -> [String] {
-    let full = entry.scenario.name
-    let name = full.count > width - 2 ? "\(full.prefix(width - 3))…" : full
-    guard name.count > column else {
+    let name = TextWidth.truncated(entry.scenario.name, columns: width - 2)
+    guard TextWidth.of(name) > column else {
       return ["  \(NumberText.left(name, column))  \(entry.path)"]
     }
     return ["  \(name)", "  \(NumberText.left("", column))  \(entry.path)"]

@@ -33,7 +33,7 @@ package enum InspectionText {
 
   private static func table(_ entities: [InspectedEntity]) -> [String] {
     let names = entities.map { String(repeating: "  ", count: $0.depth) + $0.name }
-    let name = max(8, names.map(\.count).max() ?? 0)
+    let name = max(8, names.map { TextWidth.of($0) }.max() ?? 0)
     let count = max(6, entities.map { NumberText.grouped($0.count).count }.max() ?? 0)
     func line(_ cells: (String, String, String, String)) -> String {
       let line =
@@ -70,7 +70,7 @@ package enum InspectionText {
   private static func properties(of entity: InspectedEntity) -> [String] {
     guard !entity.attributes.isEmpty || !entity.relationships.isEmpty else { return [] }
     let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
-    let width = names.map(\.count).max() ?? 0
+    let width = names.map { TextWidth.of($0) }.max() ?? 0
     let parent = entity.superentity.map { ": \($0)" } ?? ""
     return ["", entity.name + parent]
       + entity.attributes.map { "  \(NumberText.left($0.name, width))   \($0.facts)" }
@@ -79,7 +79,7 @@ package enum InspectionText {
 
   private static func indexes(_ indexes: [InspectedIndex]) -> [String] {
     guard !indexes.isEmpty else { return ["", "No indexes"] }
-    let width = indexes.map(\.name.count).max() ?? 0
+    let width = indexes.map { TextWidth.of($0.name) }.max() ?? 0
     return ["", "Indexes"]
       + indexes.map { index in
         let notes = (index.isUnique ? "   unique" : "") + (index.isPartial ? "   partial" : "")
@@ -141,7 +141,7 @@ extension InspectionText {
   static func spaces(_ inspection: StoreInspection) -> [String] {
     guard let spaces = inspection.spaces, !spaces.isEmpty else { return [] }
     let shown = spaces.prefix(spaceLimit)
-    let width = shown.map(\.name.count).max() ?? 0
+    let width = shown.map { TextWidth.of($0.name) }.max() ?? 0
     let number = shown.map { NumberText.grouped($0.bytes).count }.max() ?? 0
     let total = spaces.reduce(0) { $0 + $1.bytes }
     let unused = spaces.reduce(0) { $0 + $1.unused }

@@ -53,7 +53,7 @@ package enum ModelText {
     let note = found.origin == .tables ? ", inferred" : ""
     let blanks = String(repeating: "  ", count: depth)
     let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
-    let width = own.map(\.name.count).max() ?? 0
+    let width = own.map { TextWidth.of($0.name) }.max() ?? 0
     let heading = entity.outline[0].dropFirst("entity ".count)
     return ["", blanks + heading]
       + own.map { property in

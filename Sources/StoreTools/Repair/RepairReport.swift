@@ -100,7 +100,7 @@ package enum RepairText {
       "\(report.destination.lastPathComponent)   recovered from \(report.url.lastPathComponent)",
       "",
     ]
-    let width = report.entries.map(\.name.count).max() ?? 0
+    let width = report.entries.map { TextWidth.of($0.name) }.max() ?? 0
     for entry in report.entries {
       var line =
         "  \(NumberText.left(entry.name, width))  \(NumberText.counted(entry.recovered, "row"))"

@@ -166,7 +166,7 @@ package enum RowsText {
   ///
   /// Long strings are truncated; of binary data, only the size is included.
   package static func lines(_ row: StoreRow) -> [String] {
-    let width = row.values.map(\.name.count).max() ?? 0
+    let width = row.values.map { TextWidth.of($0.name) }.max() ?? 0
     return [row.id] + row.values.map { "  \(NumberText.left($0.name, width))   \($0.value.line)" }
   }
 }

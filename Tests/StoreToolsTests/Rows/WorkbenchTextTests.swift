@@ -40,6 +40,30 @@ struct WorkbenchTextTests {
     #expect(TimeSpread(times)?.median == median)
   }
 
+  @Test(
+    "text is measured in the columns of a terminal",
+    arguments: [
+      ("abc", 3), ("", 0), ("日本", 4), ("한국어", 6), ("ﾊﾝ", 2), ("ＡＢ", 4), ("e\u{301}", 1),
+      ("\u{301}", 0), ("a\u{200B}b", 2), ("👍🏽", 2), ("🇩🇪", 2), ("✓ ▲ → …", 7),
+    ] as [(String, Int)])
+  func textIsMeasuredInColumns(text: String, columns: Int) {
+    #expect(TextWidth.of(text) == columns)
+  }
+
+  @Test("wide characters are padded and truncated by columns, and carets are below them")
+  func wideCharactersAreAligned() {
+    #expect(NumberText.left("日本", 6) == "日本  ")
+    #expect(NumberText.right("日本", 5) == " 日本")
+    #expect(TextWidth.truncated("日本語", columns: 6) == "日本語")
+    #expect(TextWidth.truncated("日本語", columns: 5) == "日本…")
+    #expect(TextWidth.truncated("日本語", columns: 4) == "日…")
+    let excerpt = CaretExcerpt(
+      line: "\t日本 b", range: SourceRange(line: 1, column: 5))
+    #expect(excerpt.text == "  \t日本 b\n  \t     ^")
+    let wide = CaretExcerpt(line: "a 日本", range: SourceRange(line: 1, column: 3, length: 2))
+    #expect(wide.text == "  a 日本\n    ^^^^")
+  }
+
   @Test func longTimesAreFormatted() {
     #expect(NumberText.time(.max) == "18,446,744,073.7 s")
     #expect(NumberText.milliseconds(.max) == "18,446,744,073,709.552")
