@@ -59,6 +59,8 @@ struct DataReader {
     else { return nil }
     var plan = DataPlan(source: store.map(DataPlan.Source.copied) ?? .generated([]))
     var plans = [EntityPlan]()
+    // Another count that uses the rows of an invalid one isn't another error.
+    var invalid = [String]()
     if store == nil, !isIncluded,
       let entry = entries.first(where: { $0.key.text == DataReader.inclusion }),
       let included = included(by: entry)
@@ -84,7 +86,10 @@ struct DataReader {
           let above = plans[..<(replaced ?? plans.endIndex)].flatMap { plan in
             [plan.entity] + plan.superentities
           }
-          guard let entityPlan = entityPlan(of: entry, above: above) else { continue }
+          guard let entityPlan = entityPlan(of: entry, above: above + invalid) else {
+            invalid.append(entry.key.text)
+            continue
+          }
           if let replaced { plans[replaced] = entityPlan } else { plans.append(entityPlan) }
         }
       }

@@ -79,7 +79,11 @@ struct StepReader {
       let step = document.noting(at: keyPath) { () throws(LanguageProblem) in
         try ShellLine.step(of: word, location: location)
       }
-      if let step { document.setKeyPath(keyPath, ofStepAt: step.ranges.verb) }
+      if let step {
+        document.setKeyPath(keyPath, ofStepAt: step.ranges.verb)
+      } else {
+        document.lostNames.formUnion(StepReader.names(in: word))
+      }
       return step
     }
     guard let entries = document.entries(of: node, at: keyPath, known: nil, what: "a step") else {
@@ -99,6 +103,15 @@ struct StepReader {
         document.lostNames.insert(name.text)
       }
       return nil
+    }
+  }
+
+  /// Returns the names that a line gives to a result or a context; none if it can't be divided into
+  /// words.
+  private static func names(in line: Word) -> [String] {
+    let words = (try? LineWords.words(of: line)) ?? []
+    return zip(words, words.dropFirst()).compactMap { word, next in
+      !word.isQuoted && ["as", Verb.context.rawValue].contains(word.text) ? next.text : nil
     }
   }
 

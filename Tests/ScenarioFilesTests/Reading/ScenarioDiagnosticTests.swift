@@ -397,10 +397,19 @@ struct ScenarioDiagnosticTests {
   @Test(arguments: [
     (10, "  - {fetch: Mood, batch: -5, as: moods}"), (10, "  - {fecth: Mood, as: moods}"),
     (7, "  Contry: {count: 60}"), (10, "  - {fetch: Mood, as: moods, in: sync}"),
+    (10, "  - fetch Mood batch -5 as moods"), (10, "  - fecth Mood as moods"),
   ])
   func oneMistakeProducesOneDiagnostic(line: Int, text: String) throws {
     let error = try #require(throws: ScenarioDiagnostics.self) { try read(line, text) }
     #expect(error.diagnostics.map(\.line) == [line], "\(error)")
+  }
+
+  @Test("a count that uses the rows of an entity with an error isn't another error")
+  func invalidCountIsOneDiagnostic() throws {
+    var lines = Self.lines
+    lines.replaceSubrange(6...7, with: ["  Country: 60", "  Mood: {count: 50 * Country}"])
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(lines) }
+    #expect(error.diagnostics.map(\.line) == [7], "\(error)")
   }
 
   @Test(
