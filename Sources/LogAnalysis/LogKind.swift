@@ -114,7 +114,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
   }
 
   private init(cdprof text: LogBytes) {
-    if text.starts(with: "begin") || text.starts(with: "end") {
+    if LogKind.hasWord("begin", text) || LogKind.hasWord("end", text) {
       self = .section
     } else if text.starts(with: "annotation: fault fulfilled from ")
       || text.starts(with: "annotation: ") && text.contains("relationship fault ")
@@ -128,6 +128,12 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
     } else {
       self = .cdprof
     }
+  }
+
+  /// Returns whether text begins with a word, and not only a longer word does.
+  private static func hasWord(_ word: StaticString, _ text: LogBytes) -> Bool {
+    text.starts(with: word)
+      && text.bytes.dropFirst(word.utf8CodeUnitCount).first?.isWord != true
   }
 
   /// Returns whether text is a row of EXPLAIN QUERY PLAN, in any of SQLite's formats.

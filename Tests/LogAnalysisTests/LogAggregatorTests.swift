@@ -322,4 +322,15 @@ struct LogAggregatorTests {
     #expect(report.kinds[.section] == 3)
     #expect(report.costs.all[.misses] == 3)
   }
+
+  @Test("only the words `begin` and `end` mark a section, not longer words")
+  func longerWordsAreNoMarks() {
+    let fetch = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3)
+    let report = SampleLogs.report(
+      "cdprof: begin list\n\(fetch)cdprof: endpoint reached\ncdprof: beginning\n\(fetch)"
+        + "cdprof: end\n\(fetch)\"cdprof: begin\"\n")
+    #expect(report.sections.map(\.name).first == "list" && report.sections.count == 2)
+    #expect(report.sections[0].costs.all[.selects] == 2)
+    #expect(report.kinds[.section] == 3 && report.kinds[.cdprof] == 2)
+  }
 }
