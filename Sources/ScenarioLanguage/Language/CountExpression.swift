@@ -236,7 +236,7 @@ struct CountExpressionParser {
         "the expression has too many numbers and names; the limit is \(InputLimits.terms)",
         at: word.range(at: position), nextStep: "simplify the expression")
     }
-    if characters[position].isNumber {
+    if isDigit(characters[position]) {
       return .number(try number())
     }
     return try name()
@@ -244,7 +244,8 @@ struct CountExpressionParser {
 
   private mutating func number() throws(LanguageProblem) -> Int {
     let start = position
-    while position < characters.count, characters[position].isNumber || characters[position] == "_"
+    while position < characters.count,
+      isDigit(characters[position]) || characters[position] == "_"
     {
       position += 1
     }
@@ -255,6 +256,11 @@ struct CountExpressionParser {
         at: word.range(at: start, length: position - start), nextStep: "use a smaller integer")
     }
     return number
+  }
+
+  /// Returns whether a character is part of an integer: `²` isn't.
+  private func isDigit(_ character: Character) -> Bool {
+    character.isASCII && character.isNumber
   }
 
   private mutating func name() throws(LanguageProblem) -> CountExpression.Node {

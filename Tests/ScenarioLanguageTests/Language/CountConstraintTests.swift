@@ -43,6 +43,7 @@ struct CountConstraintTests {
     ("", 11, "expected a number or a name, found the end"),
     ("99999999999999999999", 11, "`99999999999999999999` is too large"),
     ("1 § 2", 13, "expected an operator, found `§`"),
+    ("2²", 12, "expected an operator, found `²`"),
   ])
   func reportsPositionOfSyntaxErrors(text: String, column: Int, message: String) throws {
     let problem = try #require(throws: LanguageProblem.self) { try CountExpression(word(text)) }
