@@ -100,7 +100,8 @@ struct VariantReader {
     let steps = variant.steps(sharing: shared)
     let contexts = steps.filter { $0.verb == .context }.map(\.subject)
     return ScopeResolver(
-      names: names, rowNames: rowNames, stepNames: steps.compactMap(\.name),
+      names: names, rowNames: rowNames,
+      stepNames: steps.compactMap(\.name) + document.lostNames.sorted(),
       contextNames: [ContextShape.main] + contexts)
   }
 
@@ -108,7 +109,11 @@ struct VariantReader {
     var known = KnownNames()
     var check = check
     for step in variant.steps(sharing: shared) {
-      guard !isLost(step, known) else { continue }
+      guard !isLost(step, known) else {
+        // So is what it would name.
+        if let name = step.label { document.lostNames.insert(name) }
+        continue
+      }
       for problem in check.problems(of: step, known: known) {
         document.report(problem, at: document.keyPath(of: step))
       }
@@ -119,15 +124,14 @@ struct VariantReader {
 
   /// Returns whether a step uses a name that's missing only because its own step is invalid.
   private func isLost(_ step: Step, _ known: KnownNames) -> Bool {
-    let context = known.context(of: step)
-    let isWithoutContext =
-      known.contexts[context] == nil && document.lostNames.contains(context)
-    let isWithoutReference = step.predicateReferences.contains {
-      known.results[$0.name] == nil && document.lostNames.contains($0.name)
-    }
-    return isWithoutContext || isWithoutReference
-      || (step.verb.subject == .result && known.results[step.subject] == nil
-        && known.contexts[step.subject] == nil && document.lostNames.contains(step.subject))
+    let lost = document.lostNames
+    let contexts = [known.context(of: step), step.name(of: .parent)].compactMap(\.self)
+    if contexts.contains(where: { known.contexts[$0] == nil && lost.contains($0) }) { return true }
+    let results =
+      step.predicateReferences.map(\.name) + (step.assignments + step.removals).map(\.value)
+    if results.contains(where: { known.results[$0] == nil && lost.contains($0) }) { return true }
+    return step.verb.subject == .result && known.results[step.subject] == nil
+      && known.contexts[step.subject] == nil && lost.contains(step.subject)
   }
 
   private func settings(of entry: YAMLEntry) -> [Setting] {

@@ -174,6 +174,27 @@ struct ScenarioReaderTests {
     #expect(error?.description.contains("test.yml:\(message)") == true, "\(error as Any)")
   }
 
+  @Test("what uses the name of an invalid step isn't another error")
+  func namesOfInvalidStepsAreLost() throws {
+    let text = """
+      name: Lost
+      model: Moody
+      data: {Country: {count: 2}, Mood: {count: 3}}
+      steps:
+        - {context: sync, queue: nowhere}
+        - fetch Country batch -5 as countries
+        - {fetch: Mood, as: moods}
+        - {set: moods, with: {country: countries}}
+        - {context: edit, parent: sync}
+        - {fetch: Mood, in: edit, as: edited}
+        - {touch: edited, read: [date]}
+        - {touch: moods, read: [title]}
+      expect: {selects(countries): 1, "plan(edited)": avoids scan, selects(nothing): 1}
+      """
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(text) }
+    #expect(error.diagnostics.map(\.line) == [5, 6, 12, 13], "\(error)")
+  }
+
   @Test(arguments: PackagedScenarios.all)
   func everyPackagedScenarioHasAStoryAndExpectations(file: URL) throws {
     let scenario = try ScenarioReader.read(file)
