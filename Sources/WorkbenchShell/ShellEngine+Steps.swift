@@ -26,7 +26,10 @@ extension ShellEngine {
         }
       target.note(
         step, summary: outcome.summary, outcome.recorded, succeeds: outcome.failureCode == nil)
-      target.current.steps.append(step)
+      // A saved scenario expects what happened.
+      var over = step
+      over.fails = outcome.failureCode
+      target.current.steps.append(over)
       target.current.add(outcome.findings)
       let found = FindingSearch.grouped(outcome.findings, silence: target.workspace.silence)
       var answer = ShellEngine.answer(step, outcome, found.findings)

@@ -158,6 +158,27 @@ struct ShellHabitsTests {
     #expect(shell.engine.endOfLines()?.message.contains("isn't closed") == true)
   }
 
+  @Test("a step that failed doesn't hide the findings of the steps after it")
+  func findingsRemainAfterAFailedStep() throws {
+    let shell = try ShellSession(small)
+    let failed = shell.type("fetch Mood where date > \"2016\"")
+    #expect(failed.failure?.message.hasSuffix("(134060)") == true)
+    shell.type("fetch Mood prefetch country as moods", "touch moods date")
+    let found = shell.type("findings").lines
+    #expect(found.contains { $0.contains("! unused-prefetch(Mood.country)") }, "\(found)")
+  }
+
+  @Test("the steps of a saved scenario expect the errors that occurred")
+  func savedStepsExpectWhatHappened() throws {
+    let shell = try ShellSession(small)
+    shell.type("count Mood fails 1", "count Mood where date > \"2016\" fails 1")
+    shell.type("count Mood where date > \"2016\" fails 134060", "count Mood")
+    #expect(shell.engine.current.steps.map(\.fails) == [nil, 134_060, 134_060, nil])
+    let file = folder.file("failures.yml").path
+    #expect(shell.type("save scenario \(file)").failure == nil)
+    #expect(try String(contentsOfFile: file, encoding: .utf8).contains("fails: 134060}"))
+  }
+
   @Test func timeIsPrintedAfterALine() throws {
     let shell = try ShellSession(small)
     let lines = shell.engine.answer(to: "time count Mood").lines

@@ -114,7 +114,8 @@ package struct FinishedWork: Sendable {
     var open = steps[...]
     var known = KnownNames()
     parts = recording.steps.compactMap { recorded in
-      guard let step = open.first, step.location == recorded.location, step.text == recorded.text
+      guard let step = open.first, step.location == recorded.location,
+        step.isRecorded(as: recorded.text)
       else { return nil }
       open.removeFirst()
       let context = known.context(of: step)
@@ -165,5 +166,15 @@ package struct FinishedWork: Sendable {
       users.append(part)
     }
     return users
+  }
+}
+
+extension Step {
+  /// Returns whether a text is that of the recorded step, whose `fails` can differ: the shell sets
+  /// it to the error that occurred.
+  fileprivate func isRecorded(as text: String) -> Bool {
+    var step = self
+    step.fails = nil
+    return text == step.text || text.hasPrefix("\(step.text) fails ")
   }
 }
