@@ -78,21 +78,24 @@ package struct CostComparison: Sendable {
   ///
   /// Saves, writing statements, and transactions are included only if either side has some.
   package var lines: [String] {
-    var lines = [row("", first.name, second.name)]
+    var rows: [Row] = [("", first.name, second.name, "")]
     for metric in shown {
       let before = first.costs.counters[metric] ?? 0
       let after = second.costs.counters[metric] ?? 0
-      var line = row(
-        metric.rawValue, NumberText.grouped(before), NumberText.grouped(after))
+      var end = ""
       if after != before {
-        line += "   \(after < before ? "-" : "+") \(NumberText.grouped(abs(after - before)))"
+        end += "   \(after < before ? "-" : "+") \(NumberText.grouped(abs(after - before)))"
       }
-      if metric == .misses, let note { line += "      \(note)" }
-      lines.append(line)
+      if metric == .misses, let note { end += "      \(note)" }
+      rows.append(
+        (metric.rawValue, NumberText.grouped(before), NumberText.grouped(after), end))
     }
-    let times = row(
-      "time", NumberText.time(first.costs.nanoseconds), NumberText.time(second.costs.nanoseconds))
-    return lines + [times + "   (this machine; informational)"]
+    rows.append(
+      (
+        "time", NumberText.time(first.costs.nanoseconds),
+        NumberText.time(second.costs.nanoseconds), "   (this machine; informational)"
+      ))
+    return aligned(rows)
   }
 
   private var shown: [Metric] {
@@ -114,7 +117,17 @@ package struct CostComparison: Sendable {
       : "same faults, fewer of them reached the database"
   }
 
-  private func row(_ name: String, _ before: String, _ after: String) -> String {
-    "  " + NumberText.left(name, 8) + NumberText.right(before, 9) + NumberText.right(after, 9)
+  /// A name, the values of both sides, and what follows them.
+  private typealias Row = (name: String, before: String, after: String, end: String)
+
+  /// Returns rows in columns, at least one space apart.
+  private func aligned(_ rows: [Row]) -> [String] {
+    let name = max(8, rows.map { TextWidth.of($0.name) }.max() ?? 0)
+    let before = max(9, (rows.map { TextWidth.of($0.before) }.max() ?? 0) + 1)
+    let after = max(9, (rows.map { TextWidth.of($0.after) }.max() ?? 0) + 1)
+    return rows.map { row in
+      "  " + NumberText.left(row.name, name) + NumberText.right(row.before, before)
+        + NumberText.right(row.after, after) + row.end
+    }
   }
 }

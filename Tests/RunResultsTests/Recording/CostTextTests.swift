@@ -73,6 +73,17 @@ struct CostTextTests {
       ])
   }
 
+  @Test("columns of two runs are as wide as their longest name and numbers")
+  func longNumbersOfTwoRunsAreApart() {
+    var costs = Self.costs([1, 1_234_567, 0, 0], 1)
+    costs.counters.transactions = 2
+    let lines = CostComparison(
+      .init(name: "run 1", costs: costs), .init(name: "run 2", costs: costs)
+    ).lines
+    #expect(lines[2] == "  rows         1,234,567 1,234,567")
+    #expect(lines.contains("  transactions         2         2"))
+  }
+
   @Test(arguments: [
     (0, "0"), (999, "999"), (1_000, "1,000"), (-1_234_567, "-1,234,567"), (100_000, "100,000"),
   ])
