@@ -34,8 +34,9 @@ package struct KnownNames: Sendable, Equatable {
     return false
   }
 
-  /// Returns the names that exist after a step succeeds.
+  /// Returns the names that exist after a step: the same ones if it's expected to fail.
   package func after(_ step: Step) -> KnownNames {
+    guard step.fails == nil else { return self }
     var names = self
     let context = context(of: step)
     switch step.verb {

@@ -195,6 +195,21 @@ struct ScenarioReaderTests {
     #expect(error.diagnostics.map(\.line) == [5, 6, 12, 13], "\(error)")
   }
 
+  @Test("a step that's expected to fail names no result")
+  func failingStepNamesNoResult() throws {
+    let text = """
+      name: Failing
+      model: Moody
+      data: {Country: {count: 2}, Mood: {count: 3}}
+      steps:
+        - {fetch: Mood, where: "date > \\"2016\\"", as: moods, fails: 134060}
+        - {touch: moods, read: [date]}
+      """
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(text) }
+    #expect(error.diagnostics.map(\.line) == [6])
+    #expect(error.description.contains("there's no result `moods`"))
+  }
+
   @Test(arguments: PackagedScenarios.all)
   func everyPackagedScenarioHasAStoryAndExpectations(file: URL) throws {
     let scenario = try ScenarioReader.read(file)
