@@ -17,8 +17,9 @@ package enum JUnitReport {
         cases(of: "\(variant.name) at scale \(run.scale)", variant.expectations, in: result)
       }
     }
+    let variants = ([ScaledRun(result)] + result.scales).flatMap(\.variants)
     return JUnitSuite(
-      name: result.scenario, nanoseconds: result.variants.reduce(0) { $0 + $1.nanoseconds },
+      name: result.scenario, nanoseconds: variants.reduce(0) { $0 + $1.nanoseconds },
       properties: properties + (result.engine.map { [("engine", $0.text)] } ?? []),
       cases: result.variants.flatMap { cases(of: $0.name, $0.expectations, in: result) } + scaled
     ).text

@@ -91,6 +91,15 @@ struct PlainReportTests {
     #expect(TextReport.text(result).contains("    fix   \(code)   "))
   }
 
+  @Test("the time of a suite is that of its variants at all scales")
+  func junitTimeIsThatOfAllScales() {
+    var result = FaultStormScenario(moods: 200).result()
+    for index in result.variants.indices { result.variants[index].nanoseconds = 500_000_000 }
+    #expect(JUnitReport.text(result).contains(" time=\"3.000000\">"))
+    let scaled = RunResult(joining: [result, result])
+    #expect(JUnitReport.text(scaled).contains(" time=\"6.000000\">"))
+  }
+
   @Test func junitHasOneTestCasePerExpectation() throws {
     var result = FaultStormScenario(moods: 200).result(missing: true)
     result.scenario = "<\"&\u{1}"
