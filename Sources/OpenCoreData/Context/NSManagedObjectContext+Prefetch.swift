@@ -81,7 +81,10 @@ extension NSManagedObjectContext {
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
     owner: PrefetchedRows, in store: RowStore
   ) throws -> [FetchedIdentity]? {
-    guard let destination = relationship.destinationEntity else { return nil }
+    // A store of a configuration has no rows of other entities.
+    guard let destination = relationship.destinationEntity,
+      store.layouts.contains(EntityLayout.of(destination))
+    else { return nil }
     return try read(store) { reader in
       let keys = reader.destinationKeys(of: relationship.name, from: sources)
       guard !keys.isEmpty else { return nil }

@@ -34,7 +34,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
         MemoryStore.layouts(
           of: $0.managedObjectModel, configuration: configurationName,
           storeIndex: opening.storeIndex)
-      } ?? StoreLayouts([], storeIndex: opening.storeIndex)
+      } ?? StoreLayouts([], of: nil, storeIndex: opening.storeIndex)
     super.init(
       layouts: layouts, type: opening.type, url: url, identifier: "",
       configuration: configurationName, options: options, metadata: [:],

@@ -40,7 +40,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
       root.map {
         MemoryStore.layouts(
           of: $0.managedObjectModel, configuration: name, storeIndex: opening.storeIndex)
-      } ?? StoreLayouts([], storeIndex: opening.storeIndex)
+      } ?? StoreLayouts([], of: nil, storeIndex: opening.storeIndex)
     roots = Dictionary(
       layouts.byName.values.map { ($0.rootIndex, $0) },
       uniquingKeysWith: { $0.entity.superentity == nil ? $0 : $1 })

@@ -101,7 +101,8 @@ extension NSEntityDescription {
 
 /// Maps the entity IDs of a store to the layouts of its entities.
 final class StoreLayouts: Sendable {
-  /// The upper bound of the root indexes of the store's rows.
+  /// The upper bound of the root indexes of the model's entities in this store, also of those that
+  /// the store can't contain: its rows may refer to such an entity.
   let rootCount: Int
   /// The store's index in its coordinator, from 0.
   let storeIndex: Int
@@ -109,8 +110,16 @@ final class StoreLayouts: Sendable {
   /// By the index of the entity in the model; 0 for entities that the store can't contain.
   private let numbers: [Int]
 
-  init(_ entities: some Sequence<(number: Int, description: NSEntityDescription)>, storeIndex: Int)
-  {
+  /// Creates the map of a store.
+  ///
+  /// - Parameters:
+  ///   - entities: The entities that the store can contain.
+  ///   - model: The model, whose other entities only other stores can contain; `nil` if no
+  ///     coordinator opens the store.
+  init(
+    _ entities: some Sequence<(number: Int, description: NSEntityDescription)>,
+    of model: NSManagedObjectModel?, storeIndex: Int
+  ) {
     self.storeIndex = storeIndex
     var byNumber: [Int: EntityLayout] = [:]
     for entity in entities {
@@ -121,7 +130,8 @@ final class StoreLayouts: Sendable {
     var numbers = [Int](repeating: 0, count: last + 1)
     for (number, layout) in byNumber { numbers[layout.modelIndex] = number }
     self.numbers = numbers
-    rootCount = (byNumber.values.map(\.rootIndex).max() ?? -1) + 1
+    let roots = model?.entities.count { $0.superentity == nil } ?? 0
+    rootCount = roots * (storeIndex + 1)
   }
 
   /// Returns the layout of an entity ID; `nil` if the store can't contain it.

@@ -164,7 +164,7 @@ extension SQLiteStore {
     let plans = leaseFaultPlans()
     defer { returnToPool(plans) }
     return try storeConflicts(objects) { object in
-      let plan = plans.plan(object.layout, in: self)
+      guard let plan = plans.plan(object.layout, in: self) else { return nil }
       var query = plan.query
       query.binds = [.integer(object.primaryKey)]
       var fetched: FetchedRow?

@@ -92,7 +92,7 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     let entities = model.entitiesInNumberingOrder(of: configuration).enumerated().map {
       index, entity in (number: index + 1, description: entity)
     }
-    return StoreLayouts(entities, storeIndex: storeIndex)
+    return StoreLayouts(entities, of: model, storeIndex: storeIndex)
   }
 
   func beginReading() throws -> any StoreReader {

@@ -113,7 +113,7 @@ extension SQLiteReader {
   }
 
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
-    let plan = faultPlans.plan(layout, in: sqlite)
+    guard let plan = faultPlans.plan(layout, in: sqlite) else { return nil }
     var fetched: FetchedRow?
     do {
       try sqlite.select(plan, key: key, on: connection, for: layout, in: scope) {
@@ -129,7 +129,7 @@ extension SQLiteReader {
   func rows(
     _ keys: ContiguousArray<Int64>, of layout: EntityLayout, batchSize: Int?, in scope: ProfileScope
   ) throws -> [FetchedRow] {
-    let entity = sqlite.entity(layout)
+    guard let entity = sqlite.storedEntity(layout) else { return [] }
     var query =
       batchSize.map { sqlite.translator.page(entity: entity, limit: $0) }
       ?? sqlite.translator.prefetchToOne(entity: entity)
@@ -200,7 +200,8 @@ extension SQLiteReader {
   func destinations(
     of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
   ) throws -> [FetchedIdentity] {
-    guard let mapped = sqlite.entity(owner.layout).toMany[relationship.name] else {
+    guard let source = sqlite.storedEntity(owner.layout) else { return [] }
+    guard let mapped = source.toMany[relationship.name] else {
       // There are none, or they're in a store of another configuration, which this one can't refer
       // to.
       guard let destination = relationship.destinationEntity,
@@ -218,7 +219,7 @@ extension SQLiteReader {
     in scope: ProfileScope, links: inout [Int64: [FetchedIdentity]]
   ) throws -> [FetchedRow] {
     guard let source = owners.first,
-      let mapped = sqlite.entity(source.layout).toMany[relationship.name]
+      let mapped = sqlite.storedEntity(source.layout)?.toMany[relationship.name]
     else { return [] }
     let keys = ContiguousArray(owners.map(\.primaryKey))
     guard var query = sqlite.translator.prefetchToMany(mapped) else {

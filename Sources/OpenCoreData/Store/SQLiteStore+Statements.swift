@@ -196,10 +196,12 @@ final class FaultPlans: @unchecked Sendable {  // one reader has it at a time
   /// By layout index.
   private var plans: [FaultPlan?] = []
 
-  /// Returns the statement and the decoder of an entity's faults.
-  func plan(_ layout: EntityLayout, in store: SQLiteStore) -> FaultPlan {
+  /// Returns the statement and the decoder of an entity's faults; `nil` if the store can't contain
+  /// the entity.
+  func plan(_ layout: EntityLayout, in store: SQLiteStore) -> FaultPlan? {
     if plans.indices.contains(layout.index), let plan = plans[layout.index] { return plan }
-    let query = store.translator.fault(entity: store.entity(layout))
+    guard let entity = store.storedEntity(layout) else { return nil }
+    let query = store.translator.fault(entity: entity)
     let plan = FaultPlan(
       query: query, decoder: RowDecoder(projection: query.projection, layouts: store.layouts))
     while plans.count <= layout.index { plans.append(nil) }

@@ -44,10 +44,11 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     let known = Dictionary(
       mapping.entities.map { (EntityLayout.of($0.description).modelIndex, $0) },
       uniquingKeysWith: { first, _ in first })
-    entities = (0...(known.keys.max() ?? 0)).map { known[$0] }
+    entities = mapping.model.entities.indices.map { known[$0] }
     super.init(
       layouts: StoreLayouts(
-        mapping.entities.lazy.map { ($0.number, $0.description) }, storeIndex: storeIndex),
+        mapping.entities.lazy.map { ($0.number, $0.description) }, of: mapping.model,
+        storeIndex: storeIndex),
       type: NSSQLiteStoreType, url: url, identifier: identifier, configuration: configuration,
       isReadOnly: isReadOnly, options: options, metadata: metadata)
   }
@@ -57,10 +58,16 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     pool.close()
   }
 
+  /// Returns the table mapping of a layout's entity; `nil` if the store can't contain it: a row or
+  /// an object ID may refer to such an entity, which has no rows here.
+  func storedEntity(_ layout: EntityLayout) -> SQLEntity? {
+    entities[layout.modelIndex]
+  }
+
   /// Returns the table mapping of a layout's entity; it's a programmer error if the store can't
   /// contain it.
   func entity(_ layout: EntityLayout) -> SQLEntity {
-    guard let entity = entities[layout.modelIndex] else {
+    guard let entity = storedEntity(layout) else {
       fatalError(
         "the store \(url?.path ?? "") doesn't contain the entity '\(layout.entityName)'")
     }
