@@ -312,9 +312,8 @@ enum BindForm: Sendable {
     guard case .object(let object) = constant, let key = translator.objectKey(object.base) else {
       return nil
     }
-    if let name = key.entityName, let other = translator.model.entity(named: name),
-      other.root !== entity.root
-    {
+    // An object of another hierarchy, or of an entity that the store can't contain, equals no row.
+    if let name = key.entityName, translator.model.entity(named: name)?.root !== entity.root {
       return 0
     }
     return key.primaryKey ?? 0

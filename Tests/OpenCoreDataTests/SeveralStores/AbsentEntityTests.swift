@@ -99,6 +99,28 @@ struct AbsentEntityTests {
     }
   }
 
+  @Test("An object of an absent entity equals no row with its key", arguments: places)
+  func objectOfAnAbsentEntityEqualsNoRow(place: String) throws {
+    let staff = try StaffStore(place)
+    let context = staff.context()
+    let id = try staff.absentID(in: context)
+    try context.performAndWait {
+      func count(_ format: String, _ value: Any) throws -> Int {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+        request.predicate = NSPredicate(format: format, value)
+        return try context.count(for: request)
+      }
+      let first = try #require(try context.all("Employee").first)
+      var counts = [try count("SELF == %@", first), try count("SELF IN %@", [first])]
+      #expect(counts == [1, 1])
+      counts = []
+      for value in [id, context.object(with: id)] as [Any] {
+        counts += [try count("SELF == %@", value), try count("SELF IN %@", [value])]
+      }
+      #expect(counts == [0, 0, 0, 0])
+    }
+  }
+
   @Test("A request for an absent entity finds nothing, and a batch request is an error")
   func requestsForAnAbsentEntityFindNothing() throws {
     let staff = try StaffStore("Workplace")
