@@ -56,8 +56,8 @@ package struct PredicateCheck {
       guard path.steps.isEmpty, (path.last as? NSRelationshipDescription)?.isToMany != true else {
         throw LanguageProblem(
           "`\(keyPath)` needs rows other than the one to update", at: range,
-          nextStep: "use attributes of \(entity.name ?? "the entity"), or fetch the objects and set "
-            + "their values")
+          nextStep: "use attributes of \(entity.name ?? "the entity"), or fetch the objects and "
+            + "set their values")
       }
     }
     try checkVariables(in: word, visit: expression.forEachExpression)

@@ -71,8 +71,9 @@ package enum StoreRepair {
         nextStep: "check the path; encrypted, XML, and binary stores can't be repaired")
     }
     let hashes = corrupt.metadata?["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
-    guard hashes.isEmpty || !Set(hashes.keys).isStrictSubset(of: model.entitiesByName.keys)
-      || model.configuration(ofStoreWith: corrupt.metadata ?? [:]) != nil
+    guard
+      hashes.isEmpty || !Set(hashes.keys).isStrictSubset(of: model.entitiesByName.keys)
+        || model.configuration(ofStoreWith: corrupt.metadata ?? [:]) != nil
     else {
       let entities = hashes.keys.sorted().joined(separator: ", ")
       throw InvalidInputError(

@@ -80,9 +80,7 @@ struct MainQueueTests {
     #expect(changes.notes.count == 3)
     await turn()
     await turn()
-    let updated = changes.notes.compactMap {
-      $0.userInfo?[NSUpdatedObjectsKey] as? Set<NSManagedObject>
-    }
+    let updated = changes.notes.map { $0.userInfo?[NSUpdatedObjectsKey] as? Set<NSManagedObject> }
     #expect(updated == [[people[0]], [people[1]], [people[0]], [people[1]]])
   }
 

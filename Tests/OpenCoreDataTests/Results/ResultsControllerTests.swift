@@ -129,6 +129,7 @@ struct ResultsControllerTests {
       let listener = ResultsListener()
       controller.delegate = listener
       try controller.performFetch()
+      listener.start(controller.sections)
       let gone = controller.object(at: IndexPath(item: 2, section: 0))
       let saved = NoteList(theirs, .NSManagedObjectContextDidSave)
       try theirs.performAndWait {

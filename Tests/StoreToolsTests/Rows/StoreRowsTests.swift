@@ -80,7 +80,8 @@ struct StoreRowsTests {
     }
     #expect(
       failure?.message
-        == "the store contains only the configuration \(configuration), which has no entity `\(other)`")
+        == "the store contains only the configuration \(configuration), "
+        + "which has no entity `\(other)`")
     #expect(failure?.nextStep == "its entities are: \(entity)")
   }
 
