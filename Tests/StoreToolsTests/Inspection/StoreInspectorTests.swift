@@ -135,7 +135,8 @@ struct StoreInspectorTests {
     let json = try JSONSerialization.jsonObject(with: try InspectionJSON.data(inspection))
     let model = (json as? [String: Any])?["model"] as? [String: Any]
     #expect(model?["configuration"] as? String == "Local")
-    let whole = try StoreInspector.inspect(ConfigurationStore(nil).url)
+    let complete = try ConfigurationStore(nil)
+    let whole = try StoreInspector.inspect(complete.url)
     #expect(whole.configuration == nil && whole.entities.map(\.name) == ["City", "Country"])
   }
 
