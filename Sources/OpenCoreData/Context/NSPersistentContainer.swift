@@ -1,4 +1,5 @@
 import ManagedModel
+import Synchronization
 
 /// A model, a coordinator, and a main-queue context, set up together.
 ///
@@ -15,6 +16,13 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   public let viewContext: NSManagedObjectContext
   /// The stores to load; by default `NAME.sqlite` in the default directory.
   open var persistentStoreDescriptions: [NSPersistentStoreDescription]
+  /// The stores that were opened, with their descriptions.
+  private let loaded = Mutex<[LoadedStore]>([])
+
+  private struct LoadedStore {
+    let description: NSPersistentStoreDescription
+    let store: NSPersistentStore
+  }
 
   /// Returns the default directory for a container's store: `Data` in the working directory.
   open class func defaultDirectoryURL() -> URL {
@@ -43,15 +51,33 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Opens each described store and calls the block with the result, once for each.
+  /// Opens each described store that this container hasn't opened yet, and calls the block with the
+  /// result, once for each.
+  ///
+  /// Call it again to open the stores that failed, or were removed from the coordinator since.
   ///
   /// A store whose description specifies it is opened on another queue, where its block is called;
   /// the others are open when this method returns. **Cost:** as `addPersistentStore`.
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
-    for description in persistentStoreDescriptions {
-      persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+    for description in persistentStoreDescriptions where !isLoaded(description) {
+      persistentStoreCoordinator.add(description) { [self] result in
+        switch result {
+        case .success(let store):
+          loaded.withLock { $0.append(LoadedStore(description: description, store: store)) }
+          block(description, nil)
+        case .failure(let error): block(description, error)
+        }
+      }
+    }
+  }
+
+  /// Returns whether the store of a description is open.
+  private func isLoaded(_ description: NSPersistentStoreDescription) -> Bool {
+    let stores = persistentStoreCoordinator.persistentStores
+    return loaded.withLock { loaded in
+      loaded.contains { $0.description === description && stores.contains($0.store) }
     }
   }
 

@@ -61,6 +61,7 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   /// Sets a pragma; `nil` removes it.
   open func setValue(_ value: Any?, forPragmaNamed name: String) {
     sqlitePragmas[name] = value
+    if sqlitePragmas.isEmpty { options[NSSQLitePragmasOption] = nil }
   }
 
   /// The options as `addPersistentStore` takes them.
@@ -86,14 +87,26 @@ extension NSPersistentStoreCoordinator {
     with description: NSPersistentStoreDescription,
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
+    add(description) { result in
+      switch result {
+      case .success: block(description, nil)
+      case .failure(let error): block(description, error)
+      }
+    }
+  }
+
+  /// Opens or creates the store of a description, and calls the block with the store.
+  func add(
+    _ description: NSPersistentStoreDescription,
+    then block: @escaping (Result<NSPersistentStore, NSError>) -> Void
+  ) {
     // As in Core Data: a block for another queue may run there.
     nonisolated(unsafe) let block = block
     let work: @Sendable () -> Void = { [self] in
       do {
-        try add(description)
-        block(description, nil)
+        block(.success(try open(description)))
       } catch {
-        block(description, error as NSError)
+        block(.failure(error as NSError))
       }
     }
     if description.shouldAddStoreAsynchronously {
@@ -103,14 +116,14 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  private func add(_ description: NSPersistentStoreDescription) throws {
+  private func open(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
     // A program's own store decides what its URL is.
     let type = NSPersistentStore.StoreType(rawValue: description.type)
     let isFile = type != .inMemory && CustomStoreClasses.class(for: type) == nil
     if isFile, !description.isReadOnly, let folder = description.url?.deletingLastPathComponent() {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
-    try addPersistentStore(
+    return try addPersistentStore(
       ofType: description.type, configurationName: description.configuration, at: description.url,
       options: description.storeOptions)
   }

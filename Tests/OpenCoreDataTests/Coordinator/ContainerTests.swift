@@ -111,6 +111,44 @@ struct ContainerTests {
     #expect(description.options[NSReadOnlyPersistentStoreOption] == nil)
   }
 
+  @Test("A pragma that's removed isn't used, however it was set")
+  func removedPragmasAreNotUsed() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let container = container(stack)
+    let description = container.persistentStoreDescriptions[0]
+    description.setOption(["cache_size": "100"], forKey: NSSQLitePragmasOption)
+    description.setValue(nil, forPragmaNamed: "cache_size")
+    container.loadPersistentStores { #expect($1 == nil) }
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    #expect(store.options?[NSSQLitePragmasOption] == nil)
+  }
+
+  @Test("Loading again opens only the stores that failed or were removed")
+  func loadingAgainOpensTheOtherStores() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let container = container(stack)
+    let memory = NSPersistentStoreDescription()
+    memory.type = NSInMemoryStoreType
+    let missing = NSPersistentStoreDescription(
+      url: stack.folder.appendingPathComponent("second.sqlite"))
+    missing.isReadOnly = true
+    container.persistentStoreDescriptions += [memory, missing]
+    func load() -> [Int?] {
+      var codes: [Int?] = []
+      container.loadPersistentStores { codes.append(($1 as NSError?)?.code) }
+      return codes
+    }
+    #expect(load() == [nil, nil, NSPersistentStoreOpenError])
+    missing.isReadOnly = false
+    #expect(load() == [nil])
+    #expect(load() == [])
+    let coordinator = container.persistentStoreCoordinator
+    #expect(coordinator.persistentStores.count == 3)
+    try coordinator.remove(#require(coordinator.persistentStores.first))
+    #expect(load() == [nil])
+    #expect(coordinator.persistentStores.count == 3)
+  }
+
   @Test("A missing model is reported with the searched locations")
   func missingModelIsReportedWithSearchedLocations() async {
     let missing = await #expect(
