@@ -2,8 +2,9 @@ import ManagedModel
 
 /// Fetches the history of the stores, or deletes a part of it.
 ///
-/// Execute it with `NSManagedObjectContext.execute(_:)`. **Cost:** one SELECT of transactions and
-/// one of changes; deleting costs two DELETEs in a transaction. Apple counterpart: the same.
+/// Execute it with `NSManagedObjectContext.execute(_:)`. It reads the newest history, even if the
+/// context is pinned to a query generation. **Cost:** one SELECT of transactions and one of
+/// changes; deleting costs two DELETEs in a transaction. Apple counterpart: the same.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   /// The position in the history at which a request begins, or up to which it deletes.
   enum Position {

@@ -7,18 +7,21 @@ extension SQLiteStore {
 
   /// Returns the transactions after a position, in order.
   ///
-  /// Its SELECTs are housekeeping and not counted.
+  /// Its SELECTs are housekeeping and not counted. A context that's pinned to a query generation
+  /// gets the newest history, too: that's what it merges.
   func history(
     after position: NSPersistentHistoryChangeRequest.Position, withChanges: Bool,
     in context: NSManagedObjectContext
   ) throws -> [NSPersistentHistoryTransaction] {
     context.endReadTransaction()
-    return try context.read(self) { reader in
-      guard let connection = (reader as? SQLiteReader)?.connection,
-        let tables = try historyTables(on: connection)
-      else { return [] }
-      let reading = HistoryReading(store: self, tables: tables, connection: connection)
+    do {
+      guard let reader = try beginReading() as? SQLiteReader else { return [] }
+      defer { reader.end() }
+      guard let tables = try historyTables(on: reader.connection) else { return [] }
+      let reading = HistoryReading(store: self, tables: tables, connection: reader.connection)
       return try reading.transactions(after: position, withChanges: withChanges)
+    } catch {
+      throw NSError.from(error, store: self)
     }
   }
 

@@ -428,6 +428,29 @@ struct HistoryTests {
     }
   }
 
+  @Test("A context that's pinned to a query generation reads the newest history")
+  func pinnedContextReadsTheNewestHistory() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let (writer, pinned) = (stack.context(), stack.context())
+    func insert() throws {
+      try writer.performAndWait {
+        _ = writer.make("Item")
+        try writer.save()
+      }
+    }
+    try insert()
+    try pinned.performAndWait {
+      try pinned.setQueryGenerationFrom(.current)
+      #expect(try pinned.everyObject(of: "Item").count == 1)
+      try insert()
+      let found = try history(.fetchHistory(after: Date.distantPast), pinned)
+      #expect(found.map(\.transactionNumber) == [1, 2])
+      #expect(try pinned.everyObject(of: "Item").count == 1)
+      for item in found { pinned.mergeChanges(fromContextDidSave: item.objectIDNotification()) }
+      #expect(try pinned.everyObject(of: "Item").count == 2)
+    }
+  }
+
   @Test("A negative offset of a history request is none")
   func negativeOffsetOfAHistoryRequestIsNone() throws {
     let stack = try SharedStack(
