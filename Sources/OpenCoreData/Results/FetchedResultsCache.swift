@@ -63,7 +63,12 @@ struct FetchedResultsCache {
       .filter { store.layouts.contains($0) }
     let scope = context.scope
     signature = try context.read(store) { reader in
-      try reached.map { try (reader as? SQLiteReader)?.signature(of: $0, in: scope) ?? [] }
+      func read(_ reader: any StoreReader) throws -> [[Int64]] {
+        try reached.map { try (reader as? SQLiteReader)?.signature(of: $0, in: scope) ?? [] }
+      }
+      // That of a pinned context reads through another one.
+      guard let generation = reader.generation else { return try read(reader) }
+      return try generation.read(read)
     }
   }
 

@@ -21,10 +21,11 @@ struct ResultsCacheTests {
   /// Fetches in a new context, and returns the names of the people and the number of SELECTs that
   /// the controller took.
   private func fetch(
-    _ bed: ContextBed, _ name: String, predicate: NSPredicate? = nil
+    _ bed: ContextBed, _ name: String, predicate: NSPredicate? = nil, isPinned: Bool = false
   ) throws -> (names: [String?], selects: Int) {
     let context = bed.context()
     return try context.performAndWait {
+      if isPinned { try context.setQueryGenerationFrom(.current) }
       let controller = controller(context, name, predicate: predicate)
       try controller.performFetch()
       let selects = context.counters.selects
@@ -83,6 +84,20 @@ struct ResultsCacheTests {
     #expect(found.names == ["p1", "p2", "p3"] && found.selects == 2)
     // The fetch has replaced the file.
     #expect(try fetch(bed, name).selects == 1)
+  }
+
+  @Test("The cache of a context that's pinned to a query generation depends on its rows")
+  func cacheOfAPinnedContextDependsOnItsRows() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(2)
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    #expect(try fetch(bed, name, isPinned: true).names.count == 2)
+    #expect(try fetch(bed, name, isPinned: true).selects == 1)
+    #expect(try fetch(bed, name).selects == 1, "the rows are the same")
+    try bed.addPeople(3)
+    #expect(try fetch(bed, name, isPinned: true).names.count == 5)
+    #expect(try fetch(bed, name, isPinned: true).selects == 1)
   }
 
   @Test("A program's caches are in a folder of its own, whatever their names")
