@@ -15,19 +15,33 @@ extension NSPersistentStoreCoordinator {
     store.url ?? URL(fileURLWithPath: "/dev/null")
   }
 
-  /// Moves the files of a store to another URL; the store stays open.
+  /// Changes the URL of a store; no file is moved or replaced.
   ///
-  /// Others that have it open aren't notified.
-  /// - Returns: Whether the move succeeded. An in-memory store only records the URL; the document
-  ///   of an XML or binary store is written there by the next save.
+  /// A SQLite store is closed, and the store at the new URL, which must exist, is opened with its
+  /// options: see `persistentStore(for:)`. Objects of contexts belong to the old store, so reset
+  /// the contexts. An in-memory store only records the URL; the document of an XML or binary store
+  /// is written there by the next save. **Cost:** for a SQLite store, as `addPersistentStore`.
+  /// - Returns: Whether the URL was changed; otherwise, the store stays open.
   public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
     guard let sqlite = store as? SQLiteStore else {
       store.url = url
       return true
     }
-    guard !sqlite.isReadOnly else { return false }
-    return (try? migratePersistentStore(store, to: url, options: store.options, type: .sqlite))
-      != nil
+    guard sqlite.persistentStoreCoordinator === self,
+      StoreFileProblem.examine(path: url.path) == nil
+    else { return false }
+    postWillRemove(store)
+    let removed = detach(store)
+    do {
+      let new = try add(.sqlite, sqlite.configuration, at: url, options: sqlite.options)
+      if sqlite.isReadOnly { new.isReadOnly = true }
+    } catch {
+      if let removed { attach(removed) }
+      return false
+    }
+    removed?.close()
+    postStoresDidChange([NSRemovedPersistentStoresKey: [store]])
+    return true
   }
 
   /// Removes a store from the coordinator.

@@ -301,6 +301,26 @@ struct StoreFilesTests {
     #expect(left.filter { !$0.contains("Store") && !$0.contains("Moved") } == [])
   }
 
+  @Test("A SQLite store's URL can be changed to that of another store, which isn't replaced")
+  func changedURLIsThatOfAnotherStore() throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    try addTag("one", to: stack)
+    let copy = stack.folder.appendingPathComponent("Copy.sqlite")
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    #expect(!coordinator.setURL(copy, for: store), "there's no store")
+    #expect(!FileManager.default.fileExists(atPath: copy.path))
+    #expect(coordinator.persistentStores == [store])
+    try coordinator.replacePersistentStore(
+      at: copy, withPersistentStoreFrom: stack.storeURL, type: .sqlite)
+    try addTag("two", to: stack)
+    #expect(coordinator.setURL(copy, for: store))
+    #expect(coordinator.persistentStores.map(\.url) == [copy])
+    #expect(try names(in: context) == ["one"])
+    #expect(try names(in: stack.coldContext()) == ["one", "two"])
+  }
+
   @Test("Stores of unknown types are rejected, and no file is created")
   func unknownStoreTypesAreRejectedAndCreateNoFile() throws {
     let stack = try TestStack(model: SchemaModels.library())
