@@ -255,7 +255,9 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   private func change(_ plan: SavePlan) throws {
     unfilled = []
     defer { unfilled = [] }
-    for object in plan.inserted {
+    // An object that the merge policy restores has lost its node.
+    let created = plan.inserted + plan.updated.filter { $0.state.contains(.restored) }
+    for object in created {
       let node = newCacheNode(for: object)
       guard node.objectID == object.objectID else {
         throw NSError.store(
@@ -264,13 +266,13 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
       }
       nodes[RowKey(object.identity)] = node
     }
-    for object in plan.inserted {
+    for object in created {
       guard let node = nodes[RowKey(object.identity)],
         unfilled.contains(ObjectIdentifier(node))
       else { continue }
       updateCacheNode(node, from: object)
     }
-    for object in plan.updated {
+    for object in plan.updated where !object.state.contains(.restored) {
       guard let node = nodes[RowKey(object.identity)] else { continue }
       updateCacheNode(node, from: object)
     }

@@ -159,6 +159,31 @@ struct CustomAtomicStoreTests {
     }
   }
 
+  @Test("An object that the merge policy restores has a node again, and is written")
+  func restoredObjectsHaveNodes() throws {
+    let bed = try Bed()
+    try bed.fill()
+    let (context, store) = try bed.open()
+    let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    other.mergePolicy = NSMergePolicy.overwrite
+    try other.performAndWait {
+      try ShelfStack.employees(other)[2].setValue("Chloe", forKey: "name")
+      try context.performAndWait {
+        context.delete(try ShelfStack.employees(context)[2])
+        try context.save()
+      }
+      _ = store.takeCalls()
+      try other.save()
+      #expect(store.takeCalls() == ["new Chloe", "update Chloe", "save 4"])
+    }
+    let (cold, _) = try bed.open()
+    try cold.performAndWait {
+      let names = try ShelfStack.employees(cold).map { $0.value(forKey: "name") as? String }
+      #expect(names == ["Ada", "Ben", "Chloe"])
+    }
+  }
+
   @Test("Metadata that was set is written with the next save, even without changed objects")
   func metadataIsWrittenWithTheData() throws {
     let bed = try Bed()
