@@ -6,12 +6,14 @@ extension NSManagedObject {
   /// Applies this object's saved relationship changes to its owners' to-many keys.
   final func followLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     let own = identity
-    // An object that was deleted and reinserted has values of its old row.
+    // An object that was deleted and reinserted has values of its old row, as has one that the
+    // merge policy restores: its deletion has removed it from its owners.
+    let isNew = isInserted || state.contains(.restored)
     for slot in layout.slots
-    where slot.kind.isToOne && (isInserted || values?.isChanged(slot.index) == true) {
+    where slot.kind.isToOne && (isNew || values?.isChanged(slot.index) == true) {
       // The owner of an ordered relationship records its contents and their order.
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany,
-        !inverse.isOrdered, isInserted || rawValue(slot) != row.rawValue(slot)
+        !inverse.isOrdered, isNew || rawValue(slot) != row.rawValue(slot)
       else { continue }
       if !isInserted, !row.isNull(slot) {
         edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)

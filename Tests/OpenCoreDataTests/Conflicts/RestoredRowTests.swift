@@ -1,0 +1,38 @@
+import OpenCoreData
+import Testing
+
+@Suite("Rows that the merge policy restores")
+struct RestoredRowTests {
+  @Test(
+    "A restored object is a destination of the object that it refers to",
+    arguments: StoreKind.allCases)
+  func restoredObjectsAreDestinations(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, TestModels.company())
+    let (first, second, third) = (stack.context(), stack.context(.overwrite), stack.context())
+    let employee = try first.performAndWait {
+      let department = first.make("Department", ["name": "D"])
+      let employee = first.make("Employee", ["name": "old", "department": department])
+      try first.save()
+      return employee
+    }
+    /// The names of the department's employees, which are in the row cache afterward.
+    func names() throws -> [String?] {
+      try third.performAndWait {
+        third.refreshAllObjects()
+        let departments = try third.everyObject(of: "Department")
+        let employees = departments.first?.value(forKey: "employees") as? Set<NSManagedObject>
+        return (employees ?? []).map { $0.value(forKey: "name") as? String }
+      }
+    }
+    try second.performAndWait {
+      second.twin(of: employee).setValue("new", forKey: "name")
+      try first.performAndWait {
+        first.delete(employee)
+        try first.save()
+      }
+    }
+    #expect(try names() == [])
+    try second.performAndWait { try second.save() }
+    #expect(try names() == ["new"])
+  }
+}
