@@ -76,6 +76,26 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   }
 }
 
+extension NSPersistentStoreDescription: NSCopying {
+  /// Returns a copy, which can be changed independently.
+  ///
+  /// A copy of a subclass is a plain `NSPersistentStoreDescription`.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let copy = NSPersistentStoreDescription()
+    copy.type = type
+    copy.url = url
+    copy.configuration = configuration
+    copy.isReadOnly = isReadOnly
+    copy.timeout = timeout
+    copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
+    copy.shouldMigrateStoreAutomatically = shouldMigrateStoreAutomatically
+    copy.shouldInferMappingModelAutomatically = shouldInferMappingModelAutomatically
+    copy.options = options
+    copy.sqlitePragmas = sqlitePragmas
+    return copy
+  }
+}
+
 extension NSPersistentStoreCoordinator {
   /// Opens or creates the store of a description, and calls the block with the result.
   ///

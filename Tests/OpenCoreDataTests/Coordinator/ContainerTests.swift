@@ -123,6 +123,24 @@ struct ContainerTests {
     #expect(store.options?[NSSQLitePragmasOption] == nil)
   }
 
+  @Test("A copied description has the properties of the original, and is independent of it")
+  func copiedDescriptionIsIndependent() throws {
+    let original = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/a/b.sqlite"))
+    original.configuration = "Local"
+    original.shouldMigrateStoreAutomatically = false
+    original.shouldAddStoreAsynchronously = true
+    original.setOption(true, forKey: NSPersistentHistoryTrackingKey)
+    original.setValue("OFF", forPragmaNamed: "synchronous")
+    let copy = try #require(original.copy() as? NSPersistentStoreDescription)
+    original.isReadOnly = true
+    original.setOption(nil, forKey: NSPersistentHistoryTrackingKey)
+    original.setValue("FULL", forPragmaNamed: "synchronous")
+    #expect(copy.url == original.url && copy.configuration == "Local" && !copy.isReadOnly)
+    #expect(copy.shouldAddStoreAsynchronously && !copy.shouldMigrateStoreAutomatically)
+    #expect(copy.options[NSPersistentHistoryTrackingKey] as? Bool == true)
+    #expect(copy.sqlitePragmas["synchronous"] as? String == "OFF")
+  }
+
   @Test("Loading again opens only the stores that failed or were removed")
   func loadingAgainOpensTheOtherStores() throws {
     let stack = try TestStack(model: TestModels.company())
