@@ -259,6 +259,43 @@ struct AtomicStoreTests {
     #expect(try names(stack.coldContext()) == ["one", "three", "two"])
   }
 
+  @Test(
+    "The first save to a document whose version was ignored writes the model's version",
+    arguments: documents)
+  func ignoredVersionIsReplaced(kind: StoreKind) throws {
+    func model(_ names: [String]) -> NSManagedObjectModel {
+      let model = NSManagedObjectModel()
+      model.entities = [
+        SchemaModels.entity(
+          "Item", names.map { SchemaModels.attribute($0, .stringAttributeType) })
+      ]
+      return model
+    }
+    let stack = try TestStack(kind, model: model(["a"]))
+    let first = try stack.coldContext()
+    try first.performAndWait {
+      _ = first.make("Item", ["a": "1"])
+      try first.save()
+    }
+    func open(_ options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectContext {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(["a", "b"]))
+      try coordinator.addPersistentStore(type: kind.type, at: stack.storeURL, options: options)
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      return context
+    }
+    let ignoring = try open([NSIgnorePersistentStoreVersioningOption: true])
+    let refused = thrownError { _ = try open() }
+    #expect(refused?.code == NSPersistentStoreIncompatibleVersionHashError, "nothing was saved")
+    try ignoring.performAndWait {
+      _ = ignoring.make("Item", ["b": "2"])
+      try ignoring.save()
+    }
+    let context = try open()
+    let count = try context.performAndWait { try context.everyObject(of: "Item").count }
+    #expect(count == 2)
+  }
+
   @Test("Another model is rejected, and the file doesn't change", arguments: documents)
   func anotherModelIsRejectedWithoutChangingTheDocument(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: SchemaModels.library())

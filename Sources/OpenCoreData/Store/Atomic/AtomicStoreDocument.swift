@@ -43,18 +43,24 @@ final class AtomicStoreDocument: Sendable {
     let (document, stamp) = try file.read()
     let metadata = StoreMetadata(uuid: document.uuid, values: document.metadata)
     // A document contains no model: if hashes can't be compared, its objects are checked.
-    if !options.isSet(NSIgnorePersistentStoreVersioningOption) {
-      try metadata.check(model, configuration, at: url) { nil }
-    }
+    let ignores = options.isSet(NSIgnorePersistentStoreVersioningOption)
+    if !ignores { try metadata.check(model, configuration, at: url) { nil } }
+    let tables: MemoryTables
     do {
-      return store(
-        document, form, try document.tables(layouts), layouts, at: url, stamp: stamp,
-        configuration: configuration, options: options)
+      tables = try document.tables(layouts)
     } catch {
       throw NSError.coreData(
         NSPersistentStoreIncompatibleSchemaError, "\(url.relativePath): \(error.message)",
         [NSFilePathErrorKey: url.path])
     }
+    let opened = store(
+      document, form, tables, layouts, at: url, stamp: stamp, configuration: configuration,
+      options: options)
+    let hashes = model.versionHashes(of: configuration)
+    if ignores, !isReadOnly, metadata.hasOwnDigests, metadata.hashes != hashes {
+      opened.updateVersionHashes(hashes)
+    }
+    return opened
   }
 
   private static func store(
