@@ -40,9 +40,11 @@ final class StoreWatcher: @unchecked Sendable {  // mutable state is used only o
     }
     guard let url = store.url, let connection = try? Connection(path: url.path, access: .reading)
     else { return nil }
+    // SQLite writes the WAL next to the file itself, not next to a link to it.
+    let file = url.resolvingSymlinksInPath()
     let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     let watch = inotify_add_watch(
-      descriptor, url.deletingLastPathComponent().path,
+      descriptor, file.deletingLastPathComponent().path,
       UInt32(IN_MODIFY) | UInt32(IN_CREATE) | UInt32(IN_MOVED_TO))
     guard descriptor >= 0, watch >= 0 else {
       if descriptor >= 0 { close(descriptor) }
@@ -52,7 +54,7 @@ final class StoreWatcher: @unchecked Sendable {  // mutable state is used only o
     self.store = store
     self.connection = connection
     self.descriptor = descriptor
-    fileName = url.lastPathComponent
+    fileName = file.lastPathComponent
     lastVersion = StoreWatcher.version(connection) ?? 0
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     self.source = source

@@ -1,0 +1,32 @@
+import OpenCoreData
+import Testing
+
+@Suite("Stores that are opened through a symbolic link")
+struct LinkedStoreTests {
+  @Test("A commit to the file that a link leads to posts a remote change notification")
+  func commitToALinkedFilePostsANotification() async throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let folder = stack.storeURL.deletingLastPathComponent().appendingPathComponent("links")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let link = folder.appendingPathComponent("Link.sqlite")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: stack.storeURL)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: link,
+      options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+    let notes = LineList()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+    ) { _ in
+      notes.add("changed")
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+    }
+    #expect(try await eventually { notes.lines.first == "changed" })
+    withExtendedLifetime(coordinator) {}
+  }
+}
