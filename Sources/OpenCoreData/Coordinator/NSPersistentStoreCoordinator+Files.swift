@@ -186,7 +186,7 @@ extension NSPersistentStoreCoordinator {
 
   /// Rejects a file that is open elsewhere: its other users would continue to write to the unlinked
   /// file.
-  private class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
+  class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
     if isForced(options) { return }
     // A file that isn't a database isn't in use as a store.
     guard StoreFileProblem.examine(path: url.path) == nil else { return }

@@ -207,9 +207,10 @@ extension NSPersistentStoreCoordinator {
   /// objects at once; a new one is added to a coordinator of its own first, and must have none.
   /// - Returns: The new store.
   /// - Throws: 134000 for an unknown type, 134080 if there's a file at the URL that isn't a store,
-  ///   or a program's own store that has objects, 134070 for a store of another coordinator, or one
-  ///   that is being written continuously; the file system's errors. After an error, the old store
-  ///   is still added.
+  ///   or a program's own store that has objects, 134070 for a store of another coordinator, one
+  ///   that is being written continuously, or a SQLite store at the URL that's in use (unless
+  ///   `NSPersistentStoreForceDestroyOption` is true); the file system's errors. After an error,
+  ///   the old store is still added.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,
@@ -222,13 +223,13 @@ extension NSPersistentStoreCoordinator {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
     if !url.isNullDevice {
+      let isMoved = source.standardizedFileURL != url.standardizedFileURL
       try Self.checkReplaceable(url, .sqlite, options)
+      if isMoved { try Self.checkUnused(url, options) }
       let target = TemporaryStore(replacing: url)
       defer { target.remove() }
       try sqlite.copyFiles(from: source, to: target.url)
-      if source.standardizedFileURL != url.standardizedFileURL {
-        try StoreFile.move(from: target.url, to: url)
-      }
+      if isMoved { try StoreFile.move(from: target.url, to: url) }
     }
     postWillRemove(store)
     let removed = detach(store)
@@ -261,6 +262,7 @@ extension NSPersistentStoreCoordinator {
       if type != .sqlite { _ = try Self.documentFile(type, at: url) }
       try Self.refuseDevice(url)
       try Self.checkReplaceable(url, type, options)
+      if type == .sqlite { try Self.checkUnused(url, options) }
     }
     guard let former = store as? RowStore, store.persistentStoreCoordinator === self else {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")

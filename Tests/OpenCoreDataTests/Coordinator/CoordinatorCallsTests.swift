@@ -77,6 +77,34 @@ struct CoordinatorCallsTests {
     #expect(notes.posted.count == 6 && coordinator.name == "main")
   }
 
+  @Test(
+    "A store isn't migrated to the file of another one that's open",
+    arguments: [StoreKind.sqlite, .memory])
+  func openStoresAreNotReplacedByAMigration(kind: StoreKind) throws {
+    let one = try SharedStack(kind, TestModels.company())
+    let other = try SharedStack(.sqlite, TestModels.company())
+    let (context, user) = (one.context(), other.context())
+    for (context, name) in [(context, "mine"), (user, "theirs")] {
+      try context.performAndWait {
+        _ = context.make("Employee", ["name": name])
+        try context.save()
+      }
+    }
+    let store = try #require(one.coordinator.persistentStores.first)
+    let error = thrownError {
+      try one.coordinator.migratePersistentStore(store, to: other.storeURL, type: .sqlite)
+    }
+    #expect(error?.code == NSPersistentStoreOperationError)
+    #expect(one.coordinator.persistentStores == [store])
+    try other.coordinator.remove(#require(other.coordinator.persistentStores.first))
+    try one.coordinator.migratePersistentStore(store, to: other.storeURL, type: .sqlite)
+    let names = try context.performAndWait {
+      context.reset()
+      return try context.everyObject(of: "Employee").map { $0.value(forKey: "name") as? String }
+    }
+    #expect(names == ["mine"])
+  }
+
   @Test("A coordinator's blocks run in order, nested ones immediately")
   func coordinatorBlocksRunInOrder() async throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
