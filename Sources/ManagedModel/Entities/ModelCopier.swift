@@ -245,3 +245,72 @@ extension NSManagedObjectModel: NSCopying {
     ModelCopier().copy([self])
   }
 }
+
+extension NSPropertyDescription: NSCopying {
+  /// Returns a copy of the property that doesn't belong to an entity.
+  ///
+  /// The copy is mutable even if the model is in use. That of a relationship has the same
+  /// destination and inverse, which aren't changed.
+  ///
+  /// - Parameter zone: Ignored.
+  /// - Returns: A property of the same class.
+  public final func copy(with zone: NSZone?) -> Any {
+    let copy = bareCopy()
+    if let own = self as? NSRelationshipDescription, let made = copy as? NSRelationshipDescription {
+      made.destinationEntity = own.destinationEntity
+      made.inverseRelationship = own.inverseRelationship
+      made.archivedEntities = own.archivedEntities
+    }
+    return copy
+  }
+}
+
+extension NSEntityDescription: NSCopying {
+  /// Returns a copy of the entity, with copies of the properties and indexes that it declares.
+  ///
+  /// The copy is mutable even if the model is in use. It isn't in a model and has no subentities;
+  /// its superentity is that of the original. Relationships of the entity to itself refer to the
+  /// copy, and others to their destinations. **Cost:** linear in the size of the entity.
+  ///
+  /// - Parameter zone: Ignored.
+  /// - Returns: An `NSEntityDescription`.
+  public func copy(with zone: NSZone?) -> Any {
+    let copy = NSEntityDescription()
+    copy.takeValues(from: self)
+    copy.superentity = superentity
+    copy.archivedEntities = archivedEntities
+    var copies: [ObjectIdentifier: NSPropertyDescription] = [:]
+    copy.properties = ownProperties.compactMap { property in
+      let made = property.copy(with: zone) as? NSPropertyDescription
+      copies[ObjectIdentifier(property)] = made
+      return made
+    }
+    for case let relationship as NSRelationshipDescription in copy.ownProperties {
+      if relationship.destinationEntity === self { relationship.destinationEntity = copy }
+      guard let inverse = relationship.inverseRelationship,
+        let made = copies[ObjectIdentifier(inverse)] as? NSRelationshipDescription
+      else { continue }
+      relationship.inverseRelationship = made
+    }
+    copy.uniquenessConstraints = uniquenessConstraintNames
+    copy.compoundIndexes = compoundIndexNames
+    copy.indexes = indexes.map { index in
+      index.copy {
+        ($0 as? NSExpressionDescription)?.bareCopy() ?? copies[ObjectIdentifier($0)] ?? $0
+      }
+    }
+    return copy
+  }
+}
+
+extension NSFetchIndexDescription: NSCopying {
+  /// Returns a copy of the index for the same properties that doesn't belong to an entity.
+  ///
+  /// The copy is mutable even if the model is in use.
+  ///
+  /// - Parameter zone: Ignored.
+  /// - Returns: An `NSFetchIndexDescription`.
+  public func copy(with zone: NSZone?) -> Any {
+    copy(mapping: { $0 })
+  }
+}

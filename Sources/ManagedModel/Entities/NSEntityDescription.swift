@@ -233,7 +233,10 @@ extension NSEntityDescription {
   }
 
   /// Removes the lookups of the entity and of all its descendants.
+  ///
+  /// Does nothing if the model is in use: a copy of one of its entities has a superentity there.
   func invalidateLookups() {
+    if isFrozen { return }
     cachedLookups = nil
     for entity in subentities { entity.invalidateLookups() }
   }

@@ -359,4 +359,81 @@ extension EntityTests {
     #expect(model.entitiesByName["Animal"]?.indexes.first?.name == "byDate")
     #expect(copy.entitiesByName["Animal"]?.codeGenerationType == "class")
   }
+
+  @Test("A copy of a property can be changed, and leaves the property of a model in use unchanged")
+  func propertiesAreCopied() throws {
+    let model = Self.model()
+    let animal = try #require(model.entitiesByName["Animal"])
+    let name = try #require(animal.attributesByName["name"])
+    name.setValidationPredicates(
+      [NSPredicate(format: "length > 2")], withValidationWarnings: ["short"])
+    name.userInfo = ["color": "red"]
+    let keeper = try #require(animal.relationshipsByName["keeper"])
+    model.freeze()
+    let copy = try #require(name.copy() as? NSAttributeDescription)
+    #expect(copy !== name && copy == name && copy.entity == nil)
+    #expect(copy.userInfo?["color"] as? String == "red" && copy.validationPredicates.count == 1)
+    copy.name = "title"
+    copy.isOptional = false
+    #expect(name.name == "name" && name.isOptional && animal.attributesByName["title"] == nil)
+    let linked = try #require(keeper.copy() as? NSRelationshipDescription)
+    #expect(linked !== keeper && linked == keeper)
+    #expect(linked.destinationEntity === model.entitiesByName["Person"])
+    #expect(linked.inverseRelationship?.name == "animals")
+    #expect(linked.inverseRelationship?.inverseRelationship === keeper)
+    let derived = NSDerivedAttributeDescription()
+    derived.derivationExpression = NSExpression(forKeyPath: "name")
+    let group = NSCompositeAttributeDescription()
+    group.elements = [copy]
+    #expect((derived.copy() as? NSDerivedAttributeDescription)?.derivationText == "name")
+    let groupCopy = try #require(group.copy() as? NSCompositeAttributeDescription)
+    #expect(groupCopy.elements == [copy] && groupCopy.elements.first !== copy)
+  }
+
+  @Test("A copy of an entity has its own properties and indexes, and isn't in the model")
+  func entitiesAreCopied() throws {
+    let model = Self.model()
+    let animal = try #require(model.entitiesByName["Animal"])
+    let person = try #require(model.entitiesByName["Person"])
+    let name = try #require(animal.attributesByName["name"])
+    let age = try #require(person.attributesByName["age"])
+    let friends = NSRelationshipDescription()
+    friends.name = "friends"
+    friends.destinationEntity = person
+    friends.inverseRelationship = friends
+    person.properties += [friends]
+    person.uniquenessConstraints = [[age, "name"]]
+    person.indexes = [
+      NSFetchIndexDescription(
+        name: "byAge",
+        elements: [age, name].map {
+          NSFetchIndexElementDescription(property: $0, collationType: .binary)
+        })
+    ]
+    model.freeze()
+    let copy = try #require(person.copy() as? NSEntityDescription)
+    #expect(copy !== person && copy == person && copy.managedObjectModel == nil)
+    #expect(copy.superentity === animal && animal.subentities == [person])
+    #expect(copy.ownProperties.map(\.name) == ["age", "animals", "friends"])
+    let copiedAge = try #require(copy.attributesByName["age"])
+    #expect(copiedAge !== age && copiedAge.entity === copy && age.entity === person)
+    #expect(copy.attributesByName["name"] === name)
+    #expect(copy.uniquenessConstraintNames == [["age", "name"]])
+    let index = try #require(copy.indexes.first)
+    #expect(index.entity === copy && index !== person.indexes.first)
+    #expect(index.elements.first?.property === copiedAge)
+    #expect(index.elements.last?.property === name)
+    let copiedFriends = try #require(copy.relationshipsByName["friends"])
+    #expect(copiedFriends.destinationEntity === copy)
+    #expect(copiedFriends.inverseRelationship === copiedFriends)
+    #expect(copy.relationshipsByName["animals"]?.destinationEntity === animal)
+    copy.name = "Human"
+    copiedAge.name = "years"
+    #expect(person.name == "Person" && age.name == "age")
+    #expect(model.entitiesByName["Human"] == nil && person.attributesByName["years"] == nil)
+    let other = try #require(person.indexes.first?.copy() as? NSFetchIndexDescription)
+    #expect(other == person.indexes.first && other.entity == nil)
+    other.name = "other"
+    #expect(person.indexes.first?.name == "byAge")
+  }
 }
