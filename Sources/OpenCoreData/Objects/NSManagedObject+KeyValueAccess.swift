@@ -185,8 +185,9 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Sets a transient property without recording a change.
   final func setTransient(_ value: Any?, at index: Int) {
-    let stored = value.flatMap { $0 is NSNull ? nil : ObjectValue.value($0) } ?? .null
-    storage.change(stored, at: layout.valueIndex(.transient(index)))
+    let stored = value.flatMap { $0 is NSNull ? nil : layout.transients[index].converted($0) }
+    storage.change(
+      stored.map { .value($0) } ?? .null, at: layout.valueIndex(.transient(index)))
   }
 
   /// Returns an attribute of a realized object; caches strings and other values that are costly to

@@ -163,6 +163,21 @@ enum RowValue {
   }
 }
 
+extension NSPropertyDescription {
+  /// Returns a value that's set as a value of the property's type, if that's a number: as
+  /// `RowValue` converts it.
+  ///
+  /// Returns any other value unchanged, also one that no number can be created from.
+  final func converted(_ value: Any) -> Any? {
+    guard let attribute = self as? NSAttributeDescription else { return value }
+    let kind = RowSlot.Kind(attribute.attributeType)
+    guard kind.isNumber || kind == .decimal, let raw = RowValue(value, kind: kind) else {
+      return value
+    }
+    return raw.value(kind)
+  }
+}
+
 extension PredicateValue {
   /// The number without its fraction; `nil` if it's out of the range of 64 bits, or not a number.
   var truncatedInteger: Int64? {

@@ -46,6 +46,15 @@ private final class KeyedPerson: NSManagedObject {
   }
 }
 
+/// An object whose transient numbers are declared properties.
+private final class DeclaredNumber: NSManagedObject {
+  @Managed("transientint16") var int16: Int16
+  @Managed("transientdouble") var double: Double
+  @Managed("transientfloat") var float: Float
+  @Managed("transientbool") var bool: Bool
+  @Managed("transientdecimal") var decimal: Decimal
+}
+
 @Suite("Key-value coding", .serialized)
 struct KeyedValueTests {
   private static let numbers: [(String, NSAttributeType, any Sendable)] = [
@@ -69,7 +78,11 @@ struct KeyedValueTests {
     entity.properties =
       KeyedValueTests.numbers.flatMap { name, type, _ in
         [attribute(name, type), attribute("transient" + name, type, transient: true)]
-      } + [attribute("decimal", .decimalAttributeType), attribute("name", .stringAttributeType)]
+      } + [
+        attribute("decimal", .decimalAttributeType),
+        attribute("transientdecimal", .decimalAttributeType, transient: true),
+        attribute("name", .stringAttributeType),
+      ]
     let model = NSManagedObjectModel()
     model.entities = [entity]
     return try GraphStack(kind, model: model)
@@ -307,6 +320,30 @@ struct KeyedValueTests {
         try context.save()
         #expect(try context.count(for: request) == (expected ? 1 : 0), "\(value)")
       }
+    }
+  }
+
+  @Test(
+    "A transient number has the type of its attribute, whatever number it's set to",
+    arguments: StoreKind.allCases)
+  func transientNumbersHaveTheirAttributesType(kind: StoreKind) throws {
+    let context = try numbers(kind).context()
+    try context.performAndWait {
+      let entity = try #require(NSEntityDescription.entity(forEntityName: "Number", in: context))
+      let object = DeclaredNumber(entity: entity, insertInto: context)
+      object.setValuesForKeys([
+        "transientint16": NSNumber(value: 2.9), "transientdouble": 3, "transientfloat": 0.1,
+        "transientbool": 2, "transientdecimal": 0.1,
+      ])
+      #expect(object.int16 == 2 && object.double == 3 && object.float == 0.1 && object.bool)
+      #expect(object.decimal == Decimal(string: "0.1"))
+      #expect(object.value(forKey: "transientfloat") as? Float == 0.1)
+      object.setPrimitiveValue(Int32(4), forKey: "transientdouble")
+      #expect(object.double == 4)
+      object.setValue(NSNumber(value: 70_000), forKey: "transientint16")
+      #expect(context.saveError()?.code == NSValidationNumberTooLargeError)
+      object.setValue(Double.infinity, forKey: "transientdecimal")
+      #expect(object.value(forKey: "transientdecimal") == nil)
     }
   }
 }
