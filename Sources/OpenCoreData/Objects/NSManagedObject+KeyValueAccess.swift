@@ -356,20 +356,28 @@ extension NSManagedObject {
   /// Sets the property at the end of a key path, as in `country.name`, or an element of a composite
   /// attribute, as in `address.city`.
   ///
-  /// Does nothing if a relationship along the path is `nil`. The programmer errors are those of
-  /// `setValue(_:forKey:)`, and a to-many along the path. **Cost:** that of each property along the
-  /// path.
+  /// Does nothing if a relationship along the path is `nil`. A to-many along the path sets the rest
+  /// of the path for each of its objects. The programmer errors are those of `setValue(_:forKey:)`.
+  /// **Cost:** that of each property along the path.
   public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
     if layout.position(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
     guard let point = keyPath.firstIndex(of: ".") else {
       return setValue(value, forKey: keyPath)
     }
-    let (key, rest) = (keyPath[..<point], keyPath[keyPath.index(after: point)...])
+    let (key, rest) = (keyPath[..<point], String(keyPath[keyPath.index(after: point)...]))
     switch self.value(forKey: String(key)) {
-    case let object as NSManagedObject: object.setValue(value, forKeyPath: String(rest))
+    case let object as NSManagedObject: object.setValue(value, forKeyPath: rest)
+    case let objects as Set<NSManagedObject>:
+      for object in objects { object.setValue(value, forKeyPath: rest) }
+    case let objects as NSOrderedSet:
+      for case let object as NSManagedObject in objects.array {
+        object.setValue(value, forKeyPath: rest)
+      }
+    case let objects as [NSManagedObject]:
+      for object in objects { object.setValue(value, forKeyPath: rest) }
     case nil: break
     default:
-      fatalError("'\(key)' of '\(layout.entityName)' isn't a to-one relationship")
+      fatalError("'\(key)' of '\(layout.entityName)' isn't a relationship")
     }
   }
 

@@ -346,4 +346,29 @@ struct KeyedValueTests {
       #expect(object.value(forKey: "transientdecimal") == nil)
     }
   }
+
+  @Test(
+    "A key path over a to-many relationship sets the property of each of its objects",
+    arguments: StoreKind.allCases)
+  func keyPathOverRelationshipSetsEachObject(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: KinshipModel.make()).context()
+    try context.performAndWait {
+      let people = ["a", "b", "c"].map { context.make("Person", ["name": $0]) }
+      let songs = ["x", "y"].map { context.make("Song", ["name": $0]) }
+      let list = context.make("List", ["name": "l", "songs": NSOrderedSet(array: songs)])
+      people[0].setValue(Set(people[1...]), forKey: "children")
+      try context.save()
+      context.refreshAllObjects()
+      people[0].setValue("d", forKeyPath: "children.name")
+      #expect(people.map { $0.value(forKey: "name") as? String } == ["a", "d", "d"])
+      people[0].setValue("e", forKeyPath: "children.parent.name")
+      #expect(people[0].value(forKey: "name") as? String == "e")
+      list.setValue("z", forKeyPath: "songs.name")
+      #expect(songs.map { $0.value(forKey: "name") as? String } == ["z", "z"])
+      people[0].setValue(nil, forKeyPath: "children.parent")
+      #expect(people[0].set("children").isEmpty && people[1].value(forKey: "parent") == nil)
+      people[0].setValue("f", forKeyPath: "children.name")
+      #expect(people[1].value(forKey: "name") as? String == "d")
+    }
+  }
 }
