@@ -20,6 +20,9 @@ extension NSManagedObjectModel {
 
   /// Creates a model that merges those models that a store was created with.
   ///
+  /// Of models with the same entities and version hashes, such as versions that differ in a default
+  /// value, the first is used.
+  ///
   /// - Parameters:
   ///   - models: The models to choose from, which can include several versions of one model.
   ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
@@ -31,7 +34,15 @@ extension NSManagedObjectModel {
     let whole = models.first {
       $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }
-    let chosen = whole.map { [$0] } ?? models.filter { $0.isPart(ofStoreWith: metadata) }
+    var names: Set<String> = []
+    let chosen =
+      whole.map { [$0] }
+      ?? models.filter { model in
+        let added = Set(model.entitiesByName.keys).subtracting(names)
+        guard !added.isEmpty, model.isPart(ofStoreWith: metadata) else { return false }
+        names.formUnion(added)
+        return true
+      }
     guard let merged = try? Self.merging(chosen),
       merged.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     else { return nil }

@@ -70,6 +70,26 @@ import Testing
       NSManagedObjectModel(byMerging: [first, other], forStoreMetadata: metadata(second)) == nil)
   }
 
+  @Test("Of versions with the same hashes, the first is merged for a store of several models")
+  func firstOfVersionsWithEqualHashesIsMerged() throws {
+    let other = try Self.model(#"<entity name="Zoo"/>"#)
+    let classes = [nil, "Beast", "Creature"]
+    let versions = try classes.map { name in
+      let model = try Self.model(Self.animal)
+      if let name { model.entitiesByName["Animal"]?.managedObjectClassName = name }
+      return model
+    }
+    #expect(throws: ModelErrors.self) { try NSManagedObjectModel.merging(versions) }
+    let whole = try NSManagedObjectModel.merging([versions[0], other])
+    let metadata = ["NSStoreModelVersionHashes": whole.entityVersionHashesByName]
+    let models = [versions[1], other, versions[2], versions[0]]
+    let found = try #require(
+      NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata))
+    #expect(found.entitiesByName.keys.sorted() == ["Animal", "Zoo"])
+    #expect(found.entitiesByName["Animal"]?.managedObjectClassName == "Beast")
+    #expect(NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata) == nil)
+  }
+
   @Test("S-A05 a missing model is nil or an error; the models of a bundle are merged")
   func missingModelIsNilAndBundlesAreMerged() throws {
     let url = URL(fileURLWithPath: "/nowhere/Zoo.momd")
