@@ -182,6 +182,15 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     try NSError.throwValidation(failures)
   }
 
+  /// Returns the number of destinations in a value that a to-many relationship can be set to.
+  private static func count(of value: Any?) -> Int {
+    guard let value else { return 0 }
+    // Foundation converts a proxy, or any other subclass of `NSSet`, to an empty Swift set.
+    if type(of: value) is AnyClass, let set = value as? NSSet { return set.count }
+    if let set = value as? Set<NSManagedObject> { return set.count }
+    return (value as? NSOrderedSet)?.count ?? (value as? [NSManagedObject])?.count ?? 0
+  }
+
   /// Returns the error for a number that doesn't fit its integer attribute's type.
   private func widthFailure(
     _ value: Any, _ kind: RowSlot.Kind, _ key: String, _ object: NSManagedObject
@@ -215,8 +224,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private func check(
     _ value: Any?, by rule: CountRule, _ key: String, _ object: NSManagedObject
   ) throws {
-    let count =
-      (value as? Set<NSManagedObject>)?.count ?? (value as? NSOrderedSet)?.count ?? 0
+    let count = Self.count(of: value)
     if count == 0, rule.isOptional { return }
     if count < rule.least {
       throw NSError.validation(

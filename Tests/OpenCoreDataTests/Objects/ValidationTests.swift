@@ -231,6 +231,35 @@ struct ValidationTests {
     }
   }
 
+  @Test("The objects of a mutable set, an ordered set, and an array are counted by validation")
+  func collectionsOfEveryKindAreCounted() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    context.performAndWait {
+      let garage = context.make("Garage")
+      let cars = (0..<3).map { context.make("Car", ["name": "\($0)"]) }
+      let proxy = garage.mutableSetValue(forKey: "cars")
+      func code(_ collection: Any?) -> Int? {
+        var value = collection
+        do {
+          try garage.validateValue(&value, forKey: "cars")
+          return nil
+        } catch {
+          return (error as NSError).code
+        }
+      }
+      let few = NSValidationRelationshipLacksMinimumCountError
+      #expect(code(proxy) == few && code(NSSet(array: Array(cars.prefix(2)))) == few)
+      #expect(code(Array(cars.prefix(2))) == few && code(nil) == few && code(NSNull()) == few)
+      for car in cars { proxy.add(car) }
+      let collections: [Any] = [
+        proxy, NSSet(array: cars), NSOrderedSet(array: cars), cars, Set(cars),
+      ]
+      for collection in collections {
+        #expect(code(collection) == nil, "\(type(of: collection))")
+      }
+    }
+  }
+
   @Test("S-E15 a missing required relationship fails validation")
   func missingRequiredRelationshipFailsValidation() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
