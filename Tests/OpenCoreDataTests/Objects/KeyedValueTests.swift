@@ -371,4 +371,31 @@ struct KeyedValueTests {
       #expect(people[1].value(forKey: "name") as? String == "d")
     }
   }
+
+  @Test(
+    "An object's own properties are accessible by key, also in predicates, and fire nothing",
+    arguments: StoreKind.allCases)
+  func ownPropertiesAreAccessibleByKey(kind: StoreKind) throws {
+    let context = try numbers(kind).context()
+    try context.performAndWait {
+      let (kept, gone) = (context.make("Number"), context.make("Number"))
+      #expect(kept.value(forKey: "isInserted") as? Bool == true)
+      #expect(kept.value(forKey: "inserted") as? Int == 1)
+      try context.save()
+      context.refreshAllObjects()
+      #expect(kept.value(forKey: "isFault") as? Bool == true)
+      #expect(kept.value(forKey: "hasChanges") as? Bool == false)
+      #expect(kept.value(forKey: "managedObjectContext") as? NSManagedObjectContext === context)
+      #expect(kept.value(forKeyPath: "entity") as? NSEntityDescription === kept.entity)
+      #expect(kept.value(forKey: "self") as? NSManagedObject === kept && kept.isFault)
+      context.delete(gone)
+      for format in ["deleted == NO", "NOT isDeleted == YES"] {
+        let predicate = NSPredicate(format: format)
+        #expect([kept, gone].filter { predicate.evaluate(with: $0) } == [kept], "\(format)")
+      }
+      kept.setValue("b", forKey: "name")
+      #expect(kept.value(forKey: "updated") as? Bool == true)
+      #expect(kept.value(forKey: "hasPersistentChangedValues") as? Bool == true)
+    }
+  }
 }
