@@ -29,9 +29,11 @@ package struct ValueRule: Sendable, Hashable {
 extension ValueRule {
   /// Returns the predicates that values of a type must satisfy, where `SELF` is the value.
   ///
-  /// Limits that don't match the type are ignored.
+  /// Limits that don't match the type are ignored, and so is a pattern for values that aren't
+  /// strings: it remains from an earlier type of the attribute.
   func predicates(for type: NSAttributeType) -> [NSPredicate] {
-    [
+    let pattern = type == .stringAttributeType ? pattern : nil
+    return [
       limit(minimum, ">=", type), limit(maximum, "<=", type),
       pattern.flatMap { try? NSPredicate.parse("SELF MATCHES %@", arguments: [$0]) },
     ].compactMap { $0 }

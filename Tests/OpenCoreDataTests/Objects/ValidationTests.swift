@@ -88,6 +88,28 @@ struct ValidationTests {
     }
   }
 
+  @Test("A pattern that remains from an earlier type of an attribute doesn't reject its values")
+  func patternsApplyToStringsOnly() throws {
+    let document = """
+      <model><entity name="Thing">
+      <attribute name="text" optional="YES" attributeType="String" \
+      regularExpressionString="[a-z]+"/>
+      <attribute name="number" optional="YES" attributeType="Integer 16" \
+      regularExpressionString="[a-z]+"/>
+      <attribute name="date" optional="YES" attributeType="Date" \
+      regularExpressionString="[a-z]+"/>
+      </entity></model>
+      """
+    let model = try ModelDocument.read(data: Data(document.utf8), file: "Thing")
+    let context = try GraphStack(.sqlite, model: model).context()
+    context.performAndWait {
+      let thing = context.make("Thing", ["number": 3, "date": Date(), "text": "a"])
+      #expect(context.saveError() == nil)
+      thing.setValue("A", forKey: "text")
+      #expect(context.saveError()?.code == NSValidationStringPatternMatchingError)
+    }
+  }
+
   @Test("An integer too large for its type fails validation and isn't truncated")
   func integerTooLargeForItsTypeFailsValidation() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()

@@ -139,7 +139,9 @@ struct InvalidExpressionRule: ModelRule {
           "Swap the limits; until then, every value fails validation.", entity,
           attribute.name))
     }
-    if let pattern = rule.pattern, (try? NSRegularExpression(pattern: pattern)) == nil {
+    if attribute.attributeType == .stringAttributeType, let pattern = rule.pattern,
+      (try? NSRegularExpression(pattern: pattern)) == nil
+    {
       findings.append(
         finding(
           "The regular expression \"\(pattern)\" is invalid.",
