@@ -109,12 +109,13 @@ extension NSFetchedPropertyDescription {
   /// The request that fetches the objects of the property.
   ///
   /// In its predicate, `$FETCH_SOURCE` is the object that owns the property and `$FETCHED_PROPERTY`
-  /// is this description. Each read returns a copy. It's a programmer error to set it if the model
-  /// is in use, or to a request without an entity.
+  /// is this description. Each read returns a copy, whose entity is that of the property's model if
+  /// it's in one. It's a programmer error to set it if the model is in use, or to a request without
+  /// an entity.
   public var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
     get {
-      guard let template, let model = entity?.managedObjectModel else { return nil }
-      return try? template.request(in: model)
+      let model = entity?.managedObjectModel ?? NSManagedObjectModel()
+      return try? template?.request(in: model)
     }
     set {
       template = newValue.map { request in

@@ -55,4 +55,26 @@ struct FetchedPropertyTests {
       #expect(context.counters.fetches == before.fetches + 3)
     }
   }
+
+  @Test("A fetched property has its request before it's in a model, and so has its copy")
+  func fetchedPropertyHasItsRequestOutsideOfAModel() throws {
+    let property = NSFetchedPropertyDescription()
+    #expect(property.fetchRequest == nil)
+    let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Person")
+    request.predicate = NSPredicate(format: "name == $FETCH_SOURCE.name")
+    request.fetchLimit = 3
+    property.fetchRequest = request
+    let copy = try #require(property.copy() as? NSFetchedPropertyDescription)
+    for property in [property, copy] {
+      let found = try #require(property.fetchRequest)
+      #expect(found !== request && found.entityName == "Person" && found.fetchLimit == 3)
+      #expect(found.predicate == request.predicate && found.entity == nil)
+    }
+    let model = WorkshopModel.make()
+    property.name = "namesakes"
+    model.entitiesByName["Team"]?.properties.append(property)
+    #expect(property.fetchRequest?.entity === model.entitiesByName["Person"])
+    property.fetchRequest = nil
+    #expect(property.fetchRequest == nil)
+  }
 }
