@@ -21,8 +21,8 @@ package enum ModelDocument {
   /// - Parameter model: A model in which `validate()` finds no errors.
   /// - Returns: The text of the file, and the parts of the model that the format can't represent:
   ///   default values of binary data, `userInfo` values that aren't strings or have control
-  ///   characters, validation predicates other than limits and patterns, and a second version
-  ///   identifier.
+  ///   characters, validation predicates other than limits and patterns, their messages, and a
+  ///   second version identifier.
   package static func text(
     of model: NSManagedObjectModel
   ) -> (text: String, losses: [ModelError]) {

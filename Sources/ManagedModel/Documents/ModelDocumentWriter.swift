@@ -286,7 +286,13 @@ extension ModelDocumentWriter {
     var rule = attribute.valueRule
     if let set = attribute.explicitValidation {
       rule = ValueRule(predicates: set.predicates, type: type) ?? ValueRule()
-      if rule.isEmpty, !set.predicates.isEmpty { loseRules(of: attribute, in: entity) }
+      if rule.isEmpty {
+        loseRules(of: attribute, in: entity)
+      } else if set.warnings.contains(where: { $0 is String }) {
+        lose(
+          "the messages of these validation predicates", "Set them in code.", of: entity,
+          property: attribute.name)
+      }
     }
     let suffix = type == .dateAttributeType ? "DateTimeInterval" : "ValueString"
     tag.set("min\(suffix)", rule.minimum)

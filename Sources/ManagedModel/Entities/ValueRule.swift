@@ -79,18 +79,18 @@ extension ValueRule {
   private mutating func add(_ comparison: NSComparisonPredicate, type: NSAttributeType) -> Bool {
     let subject = comparison.leftExpression
     guard case .constant(let constant) = comparison.rightExpression.node else { return false }
-    let isLength = type == .stringAttributeType
+    let isText = type == .stringAttributeType
     switch comparison.predicateOperatorType {
     case .matches:
-      guard case .evaluatedObject = subject.node, case .string(let text) = constant,
+      guard isText, case .evaluatedObject = subject.node, case .string(let text) = constant,
         pattern == nil
       else { return false }
       pattern = text
       return true
     case .greaterThanOrEqualTo, .lessThanOrEqualTo:
       switch subject.node {
-      case .evaluatedObject where !isLength: break
-      case .keyPath(let path) where isLength && path.text == "length": break
+      case .evaluatedObject where !isText: break
+      case .keyPath(let path) where isText && path.text == "length": break
       default: return false
       }
       guard let text = Self.text(of: constant), Self.isLimit(text, for: type) else {

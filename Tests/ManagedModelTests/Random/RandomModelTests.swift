@@ -83,4 +83,23 @@ import Testing
           + "Set it in awakeFromInsert.",
       ])
   }
+
+  @Test("The messages of predicates that become limits are reported, because a document has none")
+  func messagesOfLimitsAreReported() throws {
+    let model = EntityTests.model()
+    let age = try #require(model.entitiesByName["Person"]?.attributesByName["age"])
+    let limits = [NSPredicate(format: "SELF >= 2"), NSPredicate(format: "SELF <= 9")]
+    age.setValidationPredicates(limits, withValidationWarnings: [1620, "too old"])
+    let written = ModelDocument.text(of: model)
+    #expect(
+      written.losses.map(\.description) == [
+        "Person.age: A model document can't contain the messages of these validation predicates. "
+          + "Set them in code."
+      ])
+    #expect(written.text.contains(#"minValueString="2" maxValueString="9""#))
+    age.setValidationPredicates(limits, withValidationWarnings: [1620, 1610])
+    #expect(ModelDocument.text(of: model).losses == [])
+    age.setValidationPredicates([], withValidationWarnings: [])
+    #expect(ModelDocument.text(of: model).losses == [])
+  }
 }
