@@ -98,16 +98,17 @@ struct ScenarioRuns: Sendable {
     of runs: [ScenarioRuns], index: IndexOutput?, entries: inout [RunIndex.Entry],
     records: inout RunRecords?, _ command: Run, _ console: Console
   ) throws -> ExitStatus {
+    let jobs = min(command.jobs, max(1, runs.count))
+    let isSequential = jobs == 1
     // Progress of a single job is shown unless the SQL log goes to standard error, too.
-    let showsProgress = command.jobs == 1 && command.sqlLevel == 0
-    let isSequential = command.jobs == 1
+    let showsProgress = isSequential && command.sqlLevel == 0
     var status = ExitStatus.success
     var reported = 0
     var passed = 0
     var current: [RunIndex.Entry] = []
     var summaries: [GitHubActions.Report] = []
-    OrderedRuns.run(runs, jobs: command.jobs) { run in
-      run.outcome { progress in
+    OrderedRuns.run(runs, jobs: jobs) { run in
+      run.outcome(jobs: jobs) { progress in
         if showsProgress, !command.quiet {
           console.progress(Messages.progress(progress, of: run.scenario.name))
         }
@@ -197,7 +198,12 @@ struct ScenarioRuns: Sendable {
     return .expectationMissed
   }
 
-  private func outcome(progress: (RunProgress) -> Void) -> Outcome {
+  /// Runs the scenario at each scale, and writes its reports.
+  ///
+  /// - Parameters:
+  ///   - jobs: The number of scenarios that run concurrently.
+  ///   - progress: A closure that's called with the progress of the run.
+  private func outcome(jobs: Int, progress: (RunProgress) -> Void) -> Outcome {
     var outcome = Outcome(scenario: scenario)
     var stores: [String] = []
     do {
@@ -213,7 +219,8 @@ struct ScenarioRuns: Sendable {
         results.append(try runner.run(progress: progress))
         if runner.hasFile { stores.append(runner.storeURL.relativePath) }
       }
-      let result = RunResult(joining: results)
+      var result = RunResult(joining: results)
+      if jobs > 1 { result.environment.jobs = jobs }
       outcome.result = result
       outcome.entry = RunIndex.Entry(result, named: path)
       for format in formats {

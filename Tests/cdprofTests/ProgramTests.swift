@@ -211,11 +211,14 @@ struct ProgramTests {
       ["run", "all", "--scale", "1,2", "--jobs", "2", "--repeat", "2", "--report", "json"])
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output.hasSuffix("2 of 2 scenarios passed\n"))
+    #expect(outcome.output.ranges(of: " · up to 2 scenarios ran concurrently; ").count == 2)
     #expect(outcome.output.contains(/scale 1 +scale 2\n +plain +21 +21/))
     let made = program.folder.file("Reports/06/one.json")
     let json = try JSONSerialization.jsonObject(with: try Data(contentsOf: made))
     let variants = (json as? [String: Any])?["variants"] as? [[String: Any]] ?? []
     #expect((variants.first?["repeats"] as? [Any])?.count == 2)
+    let environment = (json as? [String: Any])?["environment"] as? [String: Any]
+    #expect(environment?["jobs"] as? Int == 2)
     let scales = (json as? [String: Any])?["scales"] as? [Any] ?? []
     #expect(scales.count == 1)
     let stores = try FileManager.default.contentsOfDirectory(

@@ -6,8 +6,8 @@ import WorkbenchText
 /// The accepted counts of scenarios, which later runs are compared with.
 ///
 /// Scenarios and variants are identified by their names, and by the engine of the run. Times are
-/// stored by machine, and only those of several iterations in a release build: a time of a single
-/// run would change with each update.
+/// stored by machine, and only those of several iterations in a release build, while no other
+/// scenario ran: a time of a single run would change with each update.
 package struct Baseline: Sendable, Equatable {
   /// The name of a scenario, and the engine and the scale of its run.
   struct Key: Hashable, Comparable, Sendable {
@@ -86,8 +86,8 @@ package struct Baseline: Sendable, Equatable {
   private static func times(
     of variant: ScaledRun.Variant, in result: RunResult
   ) -> [String: TimeSpread] {
-    guard result.environment.build == "release", variant.repeats.count >= TimeSpread.enough,
-      let spread = TimeSpread(variant.repeats)
+    guard result.environment.build == "release", !result.environment.isConcurrent,
+      variant.repeats.count >= TimeSpread.enough, let spread = TimeSpread(variant.repeats)
     else { return [:] }
     return [machine(of: result): spread]
   }

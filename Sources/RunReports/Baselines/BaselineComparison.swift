@@ -46,6 +46,7 @@ package struct BaselineComparison: Sendable {
     engine =
       others.isEmpty || others.contains(result.engine?.name) ? nil : result.engine?.name ?? "SQLite"
     let runs = [ScaledRun(result)] + result.scales
+    let reason = result.environment.isConcurrent ? ComparedTime.concurrencyReason : nil
     var names: [String: String] = [:]
     var times: [(label: String, time: ComparedTime)] = []
     for run in runs {
@@ -56,7 +57,7 @@ package struct BaselineComparison: Sendable {
         guard let spread = TimeSpread(variant.repeats), result.environment.build == "release",
           let before = known?.variants[variant.name]?.times[Baseline.machine(of: result)]
         else { continue }
-        times.append((label, ComparedTime(before, spread)))
+        times.append((label, ComparedTime(before, spread, reasonInconclusive: reason)))
       }
     }
     self.times = times

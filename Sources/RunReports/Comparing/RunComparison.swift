@@ -117,7 +117,8 @@ package struct RunComparison: Sendable {
     }
     if one.machine != other.machine { return "different machines" }
     if one.build != other.build { return "different kinds of build" }
-    return one.build == "debug" ? "a debug build" : nil
+    if one.build == "debug" { return "a debug build" }
+    return one.isConcurrent || other.isConcurrent ? ComparedTime.concurrencyReason : nil
   }
 }
 
@@ -168,6 +169,9 @@ package struct ComparedTime: Sendable, Equatable {
     /// The times can't be compared or overlap; the value is the reason.
     case inconclusive(String)
   }
+
+  /// The reason why the times of scenarios that ran at the same time as others can't be compared.
+  static let concurrencyReason = "other scenarios ran concurrently; run with --repeat 5 --jobs 1"
 
   package let before: TimeSpread
   package let after: TimeSpread

@@ -108,6 +108,8 @@ struct ReportPage {
   /// The version of `cdprof` that ran the scenario.
   let version: String
   let isDebugBuild: Bool
+  /// What made the times longer; `nil` if nothing did.
+  let timeNote: String?
 
   init(
     _ result: RunResult, in navigation: CourseNavigation?, linking terms: inout TermLinks
@@ -146,5 +148,6 @@ struct ReportPage {
     engine = result.engine?.text
     version = result.environment.cdprof
     isDebugBuild = result.environment.build == "debug"
+    timeNote = result.environment.timeNote
   }
 }

@@ -39,6 +39,7 @@ package enum JSONLinesReport {
     line.add("sqlite", result.environment.sqlite)
     line.add("swift", result.environment.swift)
     line.add("build", result.environment.build)
+    line.add("jobs", result.environment.jobs)
     line.add("engine", result.engine?.text)
     line.add("file", result.file)
     line.add("seed", result.seed)

@@ -7,11 +7,12 @@ package enum JUnitReport {
   /// Returns the result of a run as a document.
   package static func text(_ result: RunResult) -> String {
     let environment = result.environment
-    let properties: [(name: String, value: String)] = [
+    var properties: [(name: String, value: String)] = [
       ("command", result.command), ("seed", String(result.seed)), ("scale", String(result.scale)),
       ("cdprof", environment.cdprof), ("sqlite", environment.sqlite),
       ("swift", environment.swift), ("machine", environment.machine), ("build", environment.build),
     ]
+    if let jobs = environment.jobs { properties.append((name: "jobs", value: String(jobs))) }
     let scaled = result.scales.flatMap { run in
       run.variants.flatMap { variant in
         cases(of: "\(variant.name) at scale \(run.scale)", variant.expectations, in: result)

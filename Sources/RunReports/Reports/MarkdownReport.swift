@@ -20,7 +20,8 @@ package enum MarkdownReport {
     if !story.isEmpty { blocks.append(MarkdownText.plain(story)) }
     blocks.append(lines(of: table).joined(separator: "\n"))
     blocks.append(
-      "▲ findings · counts are exact and reproducible · \\* this machine, informational")
+      "▲ findings · counts are exact and reproducible · \\* this machine, informational"
+        + (result.environment.timeNote.map { " · \($0)" } ?? ""))
     let findings = ReportFinding.all(of: result)
     if !findings.isEmpty {
       blocks.append(findings.map(text).joined(separator: "\n"))

@@ -39,6 +39,7 @@ package enum OpenTelemetryReport {
     resource.add("cdprof.seed", String(result.seed))
     resource.add("cdprof.scale", result.scale)
     resource.add("cdprof.build", result.environment.build)
+    resource.add("cdprof.jobs", result.environment.jobs)
     var attributes = JSONFields()
     attributes.add("attributes", resource.list)
     var scope = JSONFields()

@@ -130,6 +130,9 @@ package enum ReportLineSchema {
     Key("sqlite", "string", "The version of SQLite."),
     Key("swift", "string", "The version of Swift."),
     Key("build", "string", "release or debug; the times of a debug build mean nothing."),
+    Key(
+      "jobs", "integer", "The number of scenarios that ran concurrently, if several did.",
+      isRequired: false),
     Key("engine", "string", "The database, if it isn't SQLite.", isRequired: false),
     Key("file", "string", "The file of the scenario."),
     Key("seed", "integer", "The seed of the data."),

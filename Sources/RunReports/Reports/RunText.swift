@@ -68,7 +68,9 @@ package enum RunText {
       let mark = findings > 0 ? " " + NumberText.left(row.findings, findings) : ""
       return line(NumberText.left(row.name, name) + mark, row.cells)
     }
-    let legend = (findings > 0 ? "▲ findings · " : "") + "* measured on this machine; informational"
+    let legend =
+      (findings > 0 ? "▲ findings · " : "") + "* measured on this machine; informational"
+      + (result.environment.timeNote.map { " · \($0)" } ?? "")
     return [line(indent, headings)] + body + [legend]
   }
 }
@@ -78,6 +80,15 @@ enum VariantLabel {
   /// Returns the name if the scale is 1, or else `plain at scale 10`.
   static func text(_ name: String, scale: Int) -> String {
     scale == 1 ? name : "\(name) at scale \(NumberText.grouped(scale))"
+  }
+}
+
+extension RunEnvironment {
+  /// What made the times longer, for the legend of a report; `nil` if nothing did.
+  var timeNote: String? {
+    guard let jobs, isConcurrent else { return nil }
+    return "up to \(NumberText.counted(jobs, "scenario")) ran concurrently; "
+      + "run with --jobs 1 for undisturbed times"
   }
 }
 

@@ -47,6 +47,7 @@ package enum TraceReport {
     fields.add("engine", result.engine?.text)
     fields.add("machine", result.environment.machine)
     fields.add("build", result.environment.build)
+    fields.add("jobs", result.environment.jobs)
     return fields
   }
 }

@@ -11,6 +11,8 @@ package struct RunEnvironment: Sendable, Equatable, Codable {
   package var machine: String
   /// The build configuration, `release` or `debug`; times of a debug build aren't meaningful.
   package var build: String
+  /// The number of scenarios that ran concurrently, at most; `nil` if this one ran alone.
+  package var jobs: Int?
 
   package init(cdprof: String, sqlite: String, swift: String, machine: String, build: String) {
     self.cdprof = cdprof
@@ -22,6 +24,9 @@ package struct RunEnvironment: Sendable, Equatable, Codable {
 }
 
 extension RunEnvironment {
+  /// Whether other scenarios ran at the same time, which makes times longer.
+  package var isConcurrent: Bool { (jobs ?? 1) > 1 }
+
   /// The environment of this process.
   package static var current: RunEnvironment {
     RunEnvironment(

@@ -202,6 +202,25 @@ struct BaselineTests {
     #expect(machines.count == (machine == "there" ? 2 : 1), "another machine's time is kept")
   }
 
+  @Test("Times of scenarios that ran at the same time as others are neither compared nor stored")
+  func timesOfConcurrentRunsAreNotAccepted() {
+    var alone = Self.result()
+    alone.environment.build = "release"
+    alone.variants[0].take(repeats: [10_000_000, 10_000_000, 10_000_000])
+    var concurrent = alone
+    concurrent.environment.jobs = 2
+    concurrent.variants[0].take(repeats: [30_000_000, 30_000_000, 30_000_000])
+    let baseline = Self.baseline(of: alone)
+    let lines = BaselineComparison(concurrent, with: baseline).lines("b.json")
+    let reason = "inconclusive: other scenarios ran concurrently; run with --repeat 5 --jobs 1"
+    #expect(lines.count { $0.hasSuffix(reason) } == 1, "\(lines)")
+    var updated = baseline
+    updated.update(with: concurrent)
+    #expect(updated == baseline, "the time that was measured alone is kept")
+    #expect(Self.lines(Self.baseline(of: concurrent)).allSatisfy { !$0.contains("\"median\":") })
+    #expect(Self.lines(baseline).contains { $0.contains("\"median\":") })
+  }
+
   @Test(
     arguments: [
       ("\"baseline\":1", "\"baseline\":2", "version 2 of a baseline isn't supported", "2,"),

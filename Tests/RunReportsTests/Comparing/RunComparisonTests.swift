@@ -90,6 +90,24 @@ struct RunComparisonTests {
     #expect(ComparisonFailureCriteria.standard.failures(of: comparison) == [])
   }
 
+  @Test(
+    "Times of scenarios that ran at the same time as others aren't compared",
+    arguments: [nil, 1, 2] as [Int?])
+  func timesOfConcurrentRunsAreInconclusive(jobs: Int?) {
+    var (alone, concurrent) = (before, before)
+    alone.variants[0].take(repeats: [10_000_000, 11_000_000, 12_000_000])
+    concurrent.variants[0].take(repeats: [20_000_000, 21_000_000, 22_000_000])
+    concurrent.environment.jobs = jobs
+    let isCompared = jobs != 2
+    let reason = "inconclusive: other scenarios ran concurrently; run with --repeat 5 --jobs 1"
+    for (one, other, words) in [(alone, concurrent, "slower"), (concurrent, alone, "faster")] {
+      let comparison = RunComparison(one, other)
+      let text = comparison.variants[0].time.text
+      #expect(text.hasSuffix(isCompared ? "1.9 times \(words)" : reason), "\(text)")
+      #expect(comparison.notes == [])
+    }
+  }
+
   @Test func enginesAndNewEntitiesAreReported() {
     var after = before
     after.engine = EngineDescription(name: "PostgreSQL", version: "17")

@@ -113,6 +113,28 @@ struct PlainReportTests {
     #expect(parser.parse())
   }
 
+  /// A result without `jobs` is of a scenario that ran alone, and so is one with an edited number.
+  @Test(
+    "Every report notes once that other scenarios ran concurrently",
+    arguments: [nil, 0, 1, 4] as [Int?])
+  func concurrentRunIsNoted(jobs: Int?) throws {
+    var result = FaultStormScenario(moods: 200).result()
+    result.environment.jobs = jobs
+    let note = " · up to 4 scenarios ran concurrently; run with --jobs 1 for undisturbed times"
+    let page = try HTMLReport.page(result)
+    for text in [TextReport.text(result), MarkdownReport.text(result), page] {
+      #expect(text.ranges(of: note).count == (jobs == 4 ? 1 : 0))
+      #expect(text.ranges(of: "ran concurrently").count == (jobs == 4 ? 1 : 0))
+    }
+    guard let jobs else { return }
+    #expect(JUnitReport.text(result).contains("<property name=\"jobs\" value=\"\(jobs)\"/>"))
+    for data in [TraceReport.data(result), JSONLinesReport.data(result)] {
+      #expect(String(decoding: data, as: UTF8.self).contains("\"jobs\":\(jobs)"))
+    }
+    let spans = String(decoding: OpenTelemetryReport.data(result), as: UTF8.self)
+    #expect(spans.contains("\"cdprof.jobs\",\"value\":{\"intValue\":\"\(jobs)\"}"))
+  }
+
   @Test func textReportContainsResultAndCommand() {
     let text = TextReport.text(FaultStormScenario.full)
     #expect(text.hasPrefix("Fault storm   chapter 15   ✓ 6 of 6 variants"))

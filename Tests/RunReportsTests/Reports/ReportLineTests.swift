@@ -22,10 +22,12 @@ struct ReportLineTests {
 
   private static let labels = ["release=1.4", "device=a \"phone\" = 1"].compactMap(ReportLabel.init)
 
-  /// A run on another engine, with a variant whose last events were left out.
+  /// A run on another engine while another scenario ran, with a variant whose last events were
+  /// left out.
   private static let run = {
     var result = FaultStormScenario(moods: 40, countries: 20).result()
     result.engine = EngineDescription(name: "PostgreSQL", version: "17")
+    result.environment.jobs = 2
     result.variants[0].timeline.leftOut = 3
     result.variants[0].timeline.lanes[0].context = "main"
     return String(decoding: JSONLinesReport.data(result, labels: labels), as: UTF8.self)

@@ -21,6 +21,7 @@ struct ResultFileTests {
       StackShape(
         kind: .objectFault, subject: "Mood", count: 7, frames: ["list()", "a \"quoted\" {name}"])
     ]
+    result.environment.jobs = 4
     result.scenario = "Storm \"one\" \\ {two} ü"
     var other = result
     other.scale = 10
