@@ -75,8 +75,13 @@ struct Run: Executable {
     completion: .variants)
   var variant: [String] = []
 
-  @Option(help: ArgumentHelp("The number of scenarios to run concurrently.", valueName: "n"))
-  var jobs = 1
+  @Option(
+    help: ArgumentHelp(
+      """
+      The number of scenarios to run concurrently; 1 for undisturbed times. By default, the number \
+      of cores, or 1 with --repeat or --sql.
+      """, valueName: "n"))
+  var jobs: Int?
 
   @Option(
     help: ArgumentHelp(
@@ -132,14 +137,14 @@ struct Run: Executable {
     let problems =
       scale.scales.map { Messages.outOfRange("--scale", $0, upTo: InputLimits.scale) } + [
         Messages.outOfRange("--repeat", repeats, upTo: InputLimits.repeats),
-        Messages.outOfRange("--jobs", jobs, upTo: InputLimits.jobs),
+        jobs.flatMap { Messages.outOfRange("--jobs", $0, upTo: InputLimits.jobs) },
       ]
     if let problem = problems.compactMap(\.self).first { throw ValidationError(problem) }
     try labels.check(writesLines: report.formats.contains(.jsonl))
     guard (0...4).contains(sqlLevel) else {
       throw ValidationError("--sql must be from 1 to 4, not \(sqlLevel).")
     }
-    guard sqlLevel == 0 || jobs == 1 else {
+    guard sqlLevel == 0 || (jobs ?? 1) == 1 else {
       throw ValidationError(
         "--sql can't be combined with --jobs because the logs would interleave.")
     }
@@ -211,6 +216,23 @@ struct Run: Executable {
     var entries: [RunIndex.Entry] = []
     return try ScenarioRuns.run(
       of: runs, index: index, entries: &entries, records: &records, self, console)
+  }
+
+  /// Returns the number of scenarios to run concurrently.
+  ///
+  /// By default, scenarios run one after another if they affect each other, or if the user asks for
+  /// what others would disturb: the times of repeated runs, or logs.
+  ///
+  /// - Parameters:
+  ///   - scenarios: The number of scenarios.
+  ///   - areIndependent: Whether none of them affects another one.
+  ///   - cores: The number of cores.
+  func concurrency(
+    of scenarios: Int, areIndependent: Bool,
+    cores: Int = ProcessInfo.processInfo.activeProcessorCount
+  ) -> Int {
+    let isSequential = repeats > 1 || sqlLevel > 0 || !areIndependent
+    return max(1, min(jobs ?? (isSequential ? 1 : cores), scenarios, InputLimits.jobs))
   }
 
   /// Checks that all files can be written, prints errors, and returns their status.

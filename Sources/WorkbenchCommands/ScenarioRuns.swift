@@ -98,7 +98,7 @@ struct ScenarioRuns: Sendable {
     of runs: [ScenarioRuns], index: IndexOutput?, entries: inout [RunIndex.Entry],
     records: inout RunRecords?, _ command: Run, _ console: Console
   ) throws -> ExitStatus {
-    let jobs = min(command.jobs, max(1, runs.count))
+    let jobs = command.concurrency(of: runs.count, areIndependent: areIndependent(runs))
     let isSequential = jobs == 1
     // Progress of a single job is shown unless the SQL log goes to standard error, too.
     let showsProgress = isSequential && command.sqlLevel == 0
@@ -143,6 +143,22 @@ struct ScenarioRuns: Sendable {
     try GitHubActions.current?.summarize(summaries)
     if !command.quiet, !written.isEmpty { console.write([Messages.written(written)]) }
     return status
+  }
+
+  /// Returns whether scenarios don't affect each other: none copies a store that a run writes, or
+  /// runs on a database server, whose connections and cache they would share.
+  private static func areIndependent(_ runs: [ScenarioRuns]) -> Bool {
+    let written = Set(
+      runs.flatMap { run in run.scales.map { resolvedPath(of: run.runner(at: $0).storeURL) } })
+    return runs.allSatisfy { run in
+      guard run.engine is SQLiteEngine else { return false }
+      guard case .copied(let store) = run.scenario.data.source else { return true }
+      return !written.contains(resolvedPath(of: store))
+    }
+  }
+
+  private static func resolvedPath(of store: URL) -> String {
+    store.resolvingSymlinksInPath().standardizedFileURL.path
   }
 
   private static func report(

@@ -132,7 +132,8 @@ struct ServerRun: Executable {
     configuration.commandName = "run"
     configuration.discussion += """
       \u{20}Steps and data that need a SQLite file are rejected with status 65; expectations of SQLite's plans and of \
-      its own counts aren't evaluated, which the report states.
+      its own counts aren't evaluated, which the report states. With --store, scenarios run one \
+      after another unless --jobs is given.
       """
     return configuration
   }

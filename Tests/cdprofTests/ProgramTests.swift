@@ -28,6 +28,7 @@ struct ProgramTests {
     (["run", PackageFiles.faults, "--only", "nothing"], 64, "no scenario matches `nothing`"),
     (["run", "a.yml", "--sql", "5"], 64, "--sql must be from 1 to 4, not 5."),
     (["run", "a.yml", "--sql", "1", "--jobs", "2"], 64, "because the logs would interleave"),
+    (["run", "a.yml", "--jobs", "0"], 64, "--jobs must be at least 1"),
     (["report", "no.json"], 66, "there's no file no.json"),
     (["report", "input"], 65, "input:1:1: error: invalid JSON"),
     (["report", "a", "--report", "html,md"], 64, "add --out DIR"),
@@ -226,6 +227,57 @@ struct ProgramTests {
     #expect(stores.sorted() == ["one-scale2.sqlite", "one.json", "one.sqlite"])
     #expect(try program.run(["run", "all", "--only", "two", "--fail-on", "any"]).status == 3)
     #expect(program.leftovers.isEmpty)
+  }
+
+  /// The options of a run of two scenarios, and the number of those that run concurrently; `nil`
+  /// for the number of cores.
+  @Test(
+    "Scenarios run on all cores, unless their times or logs matter",
+    arguments: [
+      ([], nil), (["--jobs", "1"], 1), (["--repeat", "2"], 1), (["--sql", "1"], 1),
+      (["--sql", "1", "--jobs", "1"], 1), (["--repeat", "2", "--jobs", "2"], 2),
+      (["--jobs", "9"], 2), (["--only", "one", "--jobs", "9"], 1),
+    ] as [([String], Int?)])
+  func scenariosRunOnAllCores(options: [String], jobs: Int?) throws {
+    let file = try scenario("  - count Mood", expecting: "selects: 1")
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    for copy in ["all/one.yml", "all/two.yml"] { _ = try program.folder.write(text, to: copy) }
+    let outcome = try program.run(
+      ["run", "all", "--report", "json,text", "--out", "made"] + options)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let expected = jobs ?? min(2, ProcessInfo.processInfo.activeProcessorCount)
+    let json = try JSONSerialization.jsonObject(
+      with: try Data(contentsOf: program.folder.file("made/one.json")))
+    let environment = try #require((json as? [String: Any])?["environment"] as? [String: Any])
+    #expect(environment["jobs"] as? Int == (expected == 1 ? nil : expected))
+    // A report that is rendered again has the note, too.
+    let rendered = try program.run(["report", "made/one.json"])
+    let report = try String(contentsOf: program.folder.file("made/one.txt"), encoding: .utf8)
+    #expect(rendered.output == report)
+    #expect(report.contains("scenarios ran concurrently") == (expected > 1))
+    #expect(program.leftovers.isEmpty)
+  }
+
+  @Test("A scenario that copies the store of another one runs after it")
+  func copiedStoreIsThatOfTheSameRun() throws {
+    func write(_ name: String, data: String) throws {
+      _ = try program.folder.write(
+        """
+        name: \(name)
+        model: \(PackageFiles.model)
+        data: {\(data)}
+        steps: [count Continent]
+        """, to: "all/\(name).yml")
+    }
+    try write("a", data: "Continent: {count: 3}")
+    #expect(try program.run(["run", "all", "--out", "made"]).status == 0)
+    try write("a", data: "Continent: {count: 5}")
+    try write("b", data: "store: ../made/a.sqlite")
+    try write("c", data: "Continent: {count: 5}")
+    let outcome = try program.run(["run", "all", "--out", "made"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.ranges(of: "Continent 5").count == 3, "\(outcome.output)")
+    #expect(!outcome.output.contains("ran concurrently"))
   }
 
   @Test func unmetExpectationNamesItsEvents() throws {
