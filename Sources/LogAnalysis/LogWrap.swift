@@ -259,8 +259,7 @@ extension LogMessage {
 
   /// Whether the statement ends with a complete SQL keyword.
   var endsInKeyword: Bool {
-    guard logClass == .sql, let word = SQLToken.all(in: text).last?.keyword else { return false }
-    return SQLText.clauses.contains(word) || SQLText.Verb(rawValue: word) != nil
+    logClass == .sql && SQLText.keyword(atEndOf: text) != nil
   }
 
   /// Returns whether the message and the next line, which doesn't begin a message, show that a line

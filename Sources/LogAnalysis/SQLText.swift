@@ -100,9 +100,9 @@ package struct SQLText {
     // `pragma journal_mode=DELETE` ends with a word that other statements can't end with.
     guard [.select, .insert, .replace, .update, .delete, .with].contains(verb) else { return true }
     guard !SQLText.isIncomplete(endingWith: last) else { return false }
-    // Core Data compares each column, so one without an operator after WHERE or AND is truncated.
+    // Core Data compares each column, so one without an operator after WHERE or ON is truncated.
     if last.isColumn, let before = tokens.dropLast().last,
-      ["WHERE", "AND", "OR", "NOT"].contains(before.keyword)
+      ["WHERE", "ON", "AND", "OR", "NOT"].contains(before.keyword)
     {
       return false
     }
@@ -209,12 +209,30 @@ extension SQLText {
     var joined = Array(text.bytes)
     let isInName =
       joined.last == UInt8(ascii: ".")
-      || joined.last?.isWord == true && SQLText.isTail(added) && (!isComplete || isBroken(by: line))
+      || joined.last?.isWord == true && SQLText.isTail(added) && !endsInKeyword(before: added)
+        && (!isComplete || isBroken(by: line))
     if line.first?.isWhitespace == true || added.first?.isWord != true || !isInName {
       joined.append(UInt8(ascii: " "))
     }
     joined += added.bytes
     return LogBytes(joined[...])
+  }
+
+  /// Returns whether the text ends with a whole keyword: `SELECT` before `COUNT(*)`, but not the `OR`
+  /// of `ORDER` before `DER BY`.
+  private func endsInKeyword(before next: LogBytes) -> Bool {
+    guard let word = SQLText.keyword(atEndOf: text) else { return false }
+    return !SQLText.isKeyword(word + (SQLToken.all(in: next).first?.keyword ?? ""))
+  }
+
+  /// Returns the keyword that text ends with, in uppercase, or `nil` if it ends otherwise.
+  static func keyword(atEndOf text: LogBytes) -> String? {
+    guard let word = SQLToken.all(in: text).last?.keyword, isKeyword(word) else { return nil }
+    return word
+  }
+
+  private static func isKeyword(_ word: String) -> Bool {
+    clauses.contains(word) || Verb(rawValue: word) != nil
   }
 
   /// Returns whether a line that is certainly SQL begins with the rest of the name that a complete

@@ -101,6 +101,22 @@ struct LogReaderTests {
     #expect(report.kinds[.app] == 1)
   }
 
+  /// A console's lines are wrapped between words; `/` is within one.
+  @Test(
+    "The word after a keyword at the end of a line is a separate one",
+    arguments: [
+      "SELECT|COUNT(DISTINCT t0.Z_PK) FROM ZWORD t0 JOIN ZKIND t1 ON t0.ZKIND|= t1.Z_PK WHERE t1.ZNAME = ?",
+      "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE|NSCoreDataLike(t0.ZNAME, ?, 0)",
+      "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE t0.ZDATE > ? OR/DER BY t0.ZDATE",
+    ])
+  func wordsAfterKeywordsAreSeparate(sql: String) {
+    let lines = sql.replacing("|", with: "\n").replacing("/", with: "\n")
+    let report = SampleLogs.report("CoreData: sql: \(lines)\n")
+    let expected = sql.replacing("|", with: " ").replacing("/", with: "")
+    #expect(report.statements.map(\.sql) == [expected])
+    #expect(report.costs[.selects] == 1)
+  }
+
   /// A statement wrapped within a name and between words, with app output in between.
   @Test func wrappedStatementsAreRejoined() {
     let report = SampleLogs.report(
