@@ -50,9 +50,15 @@ package struct RunComparison: Sendable {
   ) -> (variants: [ComparedVariant], missing: [String], added: [String]) {
     let variants = one.compactMap { entry -> ComparedVariant? in
       guard let match = other.first(where: { $0.name == entry.name }) else { return nil }
+      let findings: (before: [String], after: [String])
+      if let one = entry.findings, let other = match.findings {
+        findings = (one, other)
+      } else {
+        findings = ([], [])
+      }
       return ComparedVariant(
-        name: entry.name, entry.variant, match.variant,
-        findings: (entry.findings, match.findings), reasonInconclusive: reasonInconclusive)
+        name: entry.name, entry.variant, match.variant, findings: findings,
+        reasonInconclusive: reasonInconclusive)
     }
     return (
       variants, one.map(\.name).filter { name in !other.contains { $0.name == name } },
@@ -60,12 +66,13 @@ package struct RunComparison: Sendable {
     )
   }
 
-  /// A variant or section: the name by which it's matched, its numbers, and its findings.
-  typealias Entry = (name: String, variant: ScaledRun.Variant, findings: [String])
+  /// A variant or section: the name by which it's matched, its numbers, and its findings, which are
+  /// `nil` if they aren't known.
+  typealias Entry = (name: String, variant: ScaledRun.Variant, findings: [String]?)
 
-  /// Returns an entry for each variant at each scale.
+  /// Returns an entry for each variant at each scale; a result has the findings of its first scale.
   private static func entries(of result: RunResult) -> [Entry] {
-    let here = zip(ScaledRun(result).variants, result.variants).map { numbers, variant in
+    let here = zip(ScaledRun(result).variants, result.variants).map { numbers, variant -> Entry in
       (
         name: VariantLabel.text(variant.name, scale: result.scale), variant: numbers,
         findings: variant.findings.map(\.name).reduce(into: [String]()) { names, name in
@@ -75,7 +82,7 @@ package struct RunComparison: Sendable {
     }
     return here
       + result.scales.flatMap { run in
-        run.variants.map { (VariantLabel.text($0.name, scale: run.scale), $0, []) }
+        run.variants.map { (VariantLabel.text($0.name, scale: run.scale), $0, nil) }
       }
   }
 
@@ -87,17 +94,29 @@ package struct RunComparison: Sendable {
     {
       notes.append("engine: \(one) and \(after.engine?.text ?? "SQLite")")
     }
-    let added = after.data.filter { entity in
-      !before.data.contains { $0.name == entity.name }
+    let data = RunComparison.data(before, after)
+    let added = data.after.filter { entity in
+      !data.before.contains { $0.name == entity.name }
     }
-    for entity in before.data + added.map({ EntityCount(name: $0.name, count: 0) }) {
-      let other = after.data.first { $0.name == entity.name }?.count ?? 0
+    for entity in data.before + added.map({ EntityCount(name: $0.name, count: 0) }) {
+      let other = data.after.first { $0.name == entity.name }?.count ?? 0
       guard other != entity.count else { continue }
       notes.append(
         "\(entity.name): \(NumberText.counted(entity.count, "row")) and \(NumberText.grouped(other))"
       )
     }
     return notes
+  }
+
+  /// Returns the rows of both results at the first scale that they share, or at the first of each.
+  private static func data(
+    _ before: RunResult, _ after: RunResult
+  ) -> (before: [EntityCount], after: [EntityCount]) {
+    let runs = [ScaledRun(after)] + after.scales
+    for one in [ScaledRun(before)] + before.scales {
+      if let other = runs.first(where: { $0.scale == one.scale }) { return (one.data, other.data) }
+    }
+    return (before.data, after.data)
   }
 
   private static func differences(_ one: RunEnvironment, _ other: RunEnvironment) -> [String] {

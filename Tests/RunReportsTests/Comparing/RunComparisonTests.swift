@@ -43,6 +43,23 @@ struct RunComparisonTests {
       ])
   }
 
+  /// A result has findings only of its first scale.
+  @Test("The same scale is compared, whether it's the first one of a result or a further one")
+  func furtherScalesAreCompared() {
+    var larger = FaultStormScenario(moods: 2_000).result()
+    larger.scale = 10
+    let joined = RunResult(joining: [before, larger])
+    #expect(larger.variants.contains { !$0.findings.isEmpty })
+    for (one, other) in [(joined, larger), (larger, joined)] {
+      let comparison = RunComparison(one, other)
+      #expect(comparison.variants.count == larger.variants.count)
+      #expect(comparison.variants.allSatisfy { $0.newFindings + $0.goneFindings == [] })
+      #expect(comparison.notes == [])
+      let failures = ComparisonFailureCriteria.standard.failures(of: comparison)
+      #expect(failures.allSatisfy { $0.hasSuffix("no longer exists") }, "\(failures)")
+    }
+  }
+
   @Test(arguments: ["slects", "", "time", "more,"])
   func unknownFailOnWordsAreErrors(words: String) {
     let error = #expect(throws: ComparisonFailureCriteria.UnknownWord.self) {
