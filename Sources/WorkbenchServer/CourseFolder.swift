@@ -13,8 +13,9 @@ package struct CourseFolder: Sendable {
 
   /// Reads all scenarios and texts of a folder; nothing runs.
   ///
-  /// - Throws: An `InvalidInputError` if a file is missing or can't be read, or if there are no
-  ///   scenarios; `ScenarioDiagnostics` if a scenario is invalid.
+  /// - Throws: An `InvalidInputError` if a file is missing or can't be read, if there are no
+  ///   scenarios, or if a scenario has the name of another page of the course;
+  ///   `ScenarioDiagnostics` if a scenario is invalid.
   package init(_ folder: String) throws {
     let found = try ScenarioFinder.files(at: folder)
     var scenarios: [String: Scenario] = [:]
@@ -31,5 +32,12 @@ package struct CourseFolder: Sendable {
     pages = CoursePages(
       title: URL(fileURLWithPath: folder).standardizedFileURL.lastPathComponent,
       lessons: lessons, text: try CourseText(folder: folder))
+    if let lesson = pages.conflictingLesson, let scenario = scenarios[lesson.name] {
+      throw InvalidInputError(
+        kind: .unusable,
+        message:
+          "\(scenario.path) would be \(lesson.name).html, which is another page of the course",
+        nextStep: "rename the scenario")
+    }
   }
 }

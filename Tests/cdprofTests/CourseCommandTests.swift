@@ -90,4 +90,18 @@ struct CourseCommandTests {
     #expect(
       try program.run(["course", "Scenarios", "--out", "other", "--results", "r"]).status == 65)
   }
+
+  @Test(
+    "A scenario whose page would replace another page of the course is an error",
+    arguments: ["index", "glossary", "06-a/chapter"])
+  func scenariosDoNotReplaceOtherPages(name: String) throws {
+    let program = try write()
+    _ = try program.folder.write("# Chapter 6\n", to: "Scenarios/06-a/chapter.md")
+    _ = try program.folder.write(Self.lesson, to: "Scenarios/\(name).yml")
+    let course = try program.run(["course", "Scenarios", "--out", "site"])
+    #expect(course.status == 65 && course.output.isEmpty)
+    let message = "Scenarios/\(name).yml would be \(name).html"
+    #expect(course.errors.contains(message), "\(course.errors)")
+    #expect(!FileManager.default.fileExists(atPath: program.folder.file("site").path))
+  }
 }
