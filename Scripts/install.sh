@@ -60,7 +60,8 @@ for shell in bash zsh fish; do
   "$cdprof" --generate-completion-script "$shell" >"$work/$shell"
 done
 ldd "$cdprof" >"$work/linked"
-awk '$3 ~ /\/swift\/linux\// { print $3 }' "$work/linked" >"$work/libraries"
+# The path of Swift may contain spaces.
+sed -n 's|^[[:blank:]]*[^ ]* => \(.*/swift/linux/[^/]*\) (0x[0-9a-f]*)$|\1|p' "$work/linked" >"$work/libraries"
 (cd "$source" && find Scenarios -type f ! -name README.md) >"$work/found"
 LC_ALL=C sort "$work/found" >"$work/scenarios"
 remove

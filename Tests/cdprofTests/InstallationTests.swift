@@ -91,6 +91,21 @@ struct InstallationTests {
     #expect(again.status == 1 && again.errors.contains("isn't installed in"))
   }
 
+  @Test("The libraries of Swift are installed from a folder whose path contains spaces")
+  func librariesBelowAPathWithSpacesAreInstalled() throws {
+    let program = try #require(program)
+    let library = try program.folder.write("", to: "my swift/usr/lib/swift/linux/libOwn.so")
+    let line = "\\tlibOwn.so => %s (0x00007fe6d6326000)\\n"
+    let ldd = try program.folder.write(
+      "#!/bin/sh\nprintf '\(line)' '\(library)'\n", to: "fake/ldd")
+    let built = URL(filePath: program.path).deletingLastPathComponent().path
+    let outcome = try program.bash(
+      "chmod +x '\(ldd)'; PATH=\"$PWD/fake:$PATH\" sh '\(PackageFiles.scripts)/install.sh' "
+        + "'\(built)' '\(prefix)' '\(root(program).path)'")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(files(program).contains("lib/cdprof/libOwn.so"))
+  }
+
   @Test func interruptedInstallationCanBeRemoved() throws {
     let program = try #require(program)
     let own = "share/man"
