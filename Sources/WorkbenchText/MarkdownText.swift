@@ -27,6 +27,17 @@ package enum MarkdownText {
     return "\(marks)\(pad)\(line)\(pad)\(marks)"
   }
 
+  /// Returns the lines of a list with an item for each line of text that isn't empty.
+  ///
+  /// An indented line is an item below the previous one; four spaces would make it code, in which
+  /// escapes are shown.
+  package static func list(_ text: String) -> [String] {
+    text.split(separator: "\n").map { line in
+      let item = line.drop { $0 == " " }
+      return (item.count < line.count ? "  - " : "- ") + plain(String(item))
+    }
+  }
+
   /// Returns a row of a table, with the pipes in its cells escaped, also in code spans.
   package static func row(_ cells: [String]) -> String {
     "| \(cells.map { $0.replacingScalars(["|": "\\|"]) }.joined(separator: " | ")) |"

@@ -369,7 +369,7 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
     }
     if let more = page.moreStorms { lines += ["", more] }
     for text in [page.budget, page.compared?.text].compactMap(\.self) {
-      lines += [""] + text.split(separator: "\n").map { "- \(MarkdownText.plain(String($0)))" }
+      lines += [""] + MarkdownText.list(text)
     }
     lines += [
       "", MarkdownText.row(["#", "calls", "rows", "total", "mean", "p95", "statement"]),
@@ -386,9 +386,7 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
     if hidden > 0 {
       lines += ["", "and \(NumberText.counted(hidden, "more statement"))"]
     }
-    if let advice = page.advice {
-      lines += [""] + advice.split(separator: "\n").map { "- \(MarkdownText.plain(String($0)))" }
-    }
+    if let advice = page.advice { lines += [""] + MarkdownText.list(advice) }
     return lines.joined(separator: "\n") + "\n"
   }
 }

@@ -69,6 +69,22 @@ struct LogReportTests {
     #expect(text.contains("| \\#1 | 1 | 20 | 30 ms | 30 ms | 30 ms | `SELECT 0, t0.Z_PK"))
   }
 
+  /// Four spaces after the mark of an item make code, in which escapes are shown.
+  @Test("Indented lines of a comparison are items below others in Markdown")
+  func indentedLinesAreItems() throws {
+    let sql = "SELECT COUNT(*) FROM ZMOOD"
+    let logs = (1...2).map { count in
+      Self.log + (0..<count).map { _ in SampleLogs.fetch(sql, rows: 1) }.joined()
+    }
+    let text = try page(
+      .md,
+      LogReportInput(report: SampleLogs.report(logs[1]), before: SampleLogs.report(logs[0])))
+    #expect(text.contains("\n- the whole log\n  - "))
+    #expect(
+      text.contains("\n  - 1 → 2 calls, 1 → 2 rows   SELECT COUNT(\\*) FROM ZMOOD\n  - time   "))
+    #expect(!text.contains("-  "))
+  }
+
   @Test("The numbers of what isn't listed are those of the log, not of the page")
   func countsWhatIsNotListed() throws {
     let log = (1...210).map { number in
