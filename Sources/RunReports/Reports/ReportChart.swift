@@ -115,18 +115,19 @@ package struct ReportChart {
     Foundation.log(number) / Foundation.log(base)
   }
 
-  /// Moves labels vertically so that they don't overlap; labels at the same position are joined.
+  /// Moves labels vertically so that they don't overlap; labels at the same position are joined, and
+  /// what doesn't fit is cut off.
   private static func apart(_ labels: [Label]) -> [Label] {
     var joined: [Label] = []
     for label in labels.sorted(by: { $0.top < $1.top }) {
       if let last = joined.indices.last, joined[last].top == label.top {
         joined[last].text += ", \(label.text)"
-        if joined[last].text.count > longest {
-          joined[last].text = String(joined[last].text.prefix(longest - 1)) + "…"
-        }
       } else {
         joined.append(label)
       }
+    }
+    for index in joined.indices where joined[index].text.count > longest {
+      joined[index].text = String(joined[index].text.prefix(longest - 1)) + "…"
     }
     for index in joined.indices.dropFirst() {
       joined[index].top = max(joined[index].top, joined[index - 1].top + leading)

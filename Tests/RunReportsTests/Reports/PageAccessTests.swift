@@ -168,4 +168,15 @@ struct PageAccessTests {
     #expect(chart.names.contains { $0.text == "a, b" })
     #expect(tops.allSatisfy { (0...220).contains($0) })
   }
+
+  @Test("A name that doesn't fit next to its line ends with an ellipsis, alone or with others")
+  func longNamesAreCutOff() {
+    let long = String(repeating: "n", count: 50)
+    for (names, lines) in [([long], [[1, 9]]), ([long, "b"], [[1, 9], [2, 9]])] {
+      let chart = ReportChart(scales: [1, 10], names: names, lines: lines)
+      #expect(chart.names.map(\.text) == [String(long.prefix(33)) + "…"])
+    }
+    let chart = ReportChart(scales: [1, 10], names: [String(long.prefix(34))], lines: [[1, 9]])
+    #expect(chart.names.map(\.text) == [String(long.prefix(34))])
+  }
 }
