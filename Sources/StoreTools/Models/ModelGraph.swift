@@ -63,9 +63,9 @@ package enum ModelGraph {
 
   /// Returns a string escaped for use in quotes and in a record's label.
   private static func escaped(_ text: String) -> String {
-    text.reduce(into: "") { result, character in
-      if "\\\"{}|<>".contains(character) { result.append("\\") }
-      result.append(character == "\n" ? " " : character)
-    }
+    text.replacingScalars([
+      "\\": "\\\\", "\"": "\\\"", "{": "\\{", "}": "\\}", "|": "\\|", "<": "\\<", ">": "\\>",
+      "\n": " ",
+    ])
   }
 }

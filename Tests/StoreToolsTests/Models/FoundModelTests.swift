@@ -165,4 +165,14 @@ struct FoundModelTests {
     #expect(graph.filter { $0.contains("dir=both") }.count == 2)
     #expect(ModelText.lines(found).contains { $0.contains("to one, Country, delete Nullify") })
   }
+
+  @Test("A quotation mark that a combining mark follows doesn't end a name in a graph")
+  func namesInGraphsAreEscaped() {
+    let entity = NSEntityDescription()
+    entity.name = "A\"\u{301}\n|\\"
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let name = "A\\\"\u{301} \\|\\\\"
+    #expect(ModelGraph.lines(model).contains("  \"\(name)\" [label=\"{\(name)|}\"];"))
+  }
 }
