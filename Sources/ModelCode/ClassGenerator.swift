@@ -38,12 +38,14 @@ package struct ClassGenerator {
         "No entity of \(file) names a class, so each class is named after its entity; "
           + "call \(plan.name).setClasses(of:) before the model is used.")
     }
-    let left = plan.classes.flatMap { entry in
-      entry.entity.ownProperties.compactMap { $0 as? NSFetchedPropertyDescription }
+    // Several subclasses can declare the properties of an entity without a class.
+    var left: [String] = []
+    for name in plan.classes.flatMap({ $0.fetchedProperties.map { "\($0)" } })
+    where !left.contains(name) {
+      left.append(name)
     }
     if !left.isEmpty {
-      let names = left.map { "\($0)" }.joined(separator: ", ")
-      notes.append("Fetched properties are left out: \(names).")
+      notes.append("Fetched properties are left out: \(left.joined(separator: ", ")).")
     }
     return notes
   }

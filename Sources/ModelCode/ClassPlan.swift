@@ -9,6 +9,8 @@ struct ClassPlan {
   /// The class of the nearest ancestor with its own class, or `nil` for `NSManagedObject`.
   let parent: String?
   let properties: [PropertyPlan]
+  /// The fetched properties that it would declare, which are left out.
+  let fetchedProperties: [NSFetchedPropertyDescription]
 
   /// The properties that have a slot in the row.
   var slots: [PropertyPlan] {

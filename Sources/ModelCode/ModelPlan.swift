@@ -80,6 +80,7 @@ extension ClassPlan {
     var taken = SwiftNames.taken
     if let next { taken.formUnion(next.propertiesByName.keys.map(SwiftNames.identifier)) }
     let own = declaring.reversed().flatMap(\.ownProperties)
+    fetchedProperties = own.compactMap { $0 as? NSFetchedPropertyDescription }
     for case let relationship as NSRelationshipDescription in own + (next?.properties ?? [])
     where relationship.isToMany {
       taken.insert(SwiftNames.lazy(SwiftNames.identifier(relationship.name)))

@@ -172,6 +172,21 @@ struct GeneratedFilesTests {
     #expect(generator.notes.count == 1)
   }
 
+  /// Subclasses declare the properties of an entity without a class.
+  @Test("Each fetched property that's left out is noted once")
+  func fetchedPropertiesAreNoted() throws {
+    let model = model([("Base", []), ("A", []), ("B", [])])
+    let entities = model.entitiesByName
+    let base = try #require(entities["Base"])
+    base.managedObjectClassName = "NSManagedObject"
+    base.subentities = ["A", "B"].compactMap { entities[$0] }
+    let fetched = NSFetchedPropertyDescription()
+    fetched.name = "recent"
+    base.properties.append(fetched)
+    let generator = try ClassGenerator(model, file: "M.xcdatamodel")
+    #expect(generator.notes == ["Fetched properties are left out: Base.recent."])
+  }
+
   @Test func handWrittenFilesAreNotOverwritten() throws {
     let url = FileManager.default.temporaryDirectory
       .appendingPathComponent("ModelCodeTests-\(UUID().uuidString)")
