@@ -35,6 +35,7 @@ struct ProgramTests {
     (["compare", "a", "b", "--fail-on", "slects"], 64, "did you mean `selects`?"),
     (["compare", "no.json", "b"], 66, "there's no file no.json"),
     (["compare", "input", "input"], 65, "isn't a result or a log"),
+    (["compare", "-", "input"], 65, "standard input isn't a result or a log"),
     (["shell", "no.yml"], 66, "there's no file no.yml"),
     (["shell", "no.sqlite"], 66, "there's no file no.sqlite"),
     (["inspect", "no.sqlite"], 66, "there's no file no.sqlite"),

@@ -143,7 +143,8 @@ package enum ComparedInput {
       // An empty or foreign file is reported as such, not as a log.
       _ = try log(kinds.0 ? inputs.1 : inputs.0, other)
       throw InvalidInputError(
-        kind: .unusable, message: "\(result) is a result and \(other) is a log",
+        kind: .unusable,
+        message: "\(InputFile.name(result)) is a result and \(InputFile.name(other)) is a log",
         nextStep: "compare two results, or two logs")
     }
   }
@@ -168,7 +169,7 @@ package enum ComparedInput {
     guard report.isLog else {
       throw InvalidInputError(
         kind: .unusable,
-        message: "\(path) isn't a result or a log: it has "
+        message: "\(InputFile.name(path)) isn't a result or a log: it has "
           + "\(NumberText.counted(report.lines, "line")), none from Core Data",
         nextStep: "use a file written by `cdprof run --report json`, or SQLDebug output")
     }
