@@ -205,23 +205,48 @@ extension SQLText {
   ///
   /// If a name was split, its halves are rejoined.
   func adding(_ line: LogBytes) -> LogBytes {
-    let added = line.withoutIndent
     var joined = Array(text.bytes)
-    let isInName =
-      joined.last == UInt8(ascii: ".")
-      || joined.last?.isWord == true && SQLText.isTail(added) && !endsInKeyword(before: added)
-        && (!isComplete || isBroken(by: line))
-    if line.first?.isWhitespace == true || added.first?.isWord != true || !isInName {
+    if line.first?.isWhitespace == true || !isFollowedDirectly(by: line) {
       joined.append(UInt8(ascii: " "))
     }
-    joined += added.bytes
+    joined += line.withoutIndent.bytes
     return LogBytes(joined[...])
+  }
+
+  /// Returns whether no space is missing before a line: it begins with the rest of a name, or with
+  /// a sign that Core Data writes directly after other text.
+  private func isFollowedDirectly(by next: LogBytes) -> Bool {
+    if next.first?.isWord == true {
+      return text.last == UInt8(ascii: ".")
+        || text.last?.isWord == true && endsInName(continuedBy: next)
+          && (!isComplete || isBroken(by: next))
+    }
+    if next.first == UInt8(ascii: ")") {
+      return text.last?.isWord == true || text.last == UInt8(ascii: "?")
+    }
+    guard next.first == UInt8(ascii: ",") else { return false }
+    // A space follows the name of a collation.
+    return !LogBytes(text.bytes.dropLast(lastWord.count)).trimmed.ends(with: "COLLATE")
+  }
+
+  /// The word that the text ends with, such as `t0.ZNAME`; empty if it ends with a sign.
+  private var lastWord: LogBytes {
+    let length = text.bytes.reversed().prefix { $0.isWord || $0 == UInt8(ascii: ".") }.count
+    return LogBytes(text.bytes.suffix(length))
+  }
+
+  /// Returns whether a line begins with the rest of the name that the text ends with.
+  private func endsInName(continuedBy next: LogBytes) -> Bool {
+    if SQLText.isTail(next) { return !endsInKeyword(before: next) }
+    // Another name can't follow a column.
+    return SQLToken.all(in: next).first?.isStoreName == true
+      && SQLToken.all(in: lastWord).first?.isColumn == true
   }
 
   /// Returns whether the text ends with a whole keyword: `SELECT` before `COUNT(*)`, but not the `OR`
   /// of `ORDER` before `DER BY`.
   private func endsInKeyword(before next: LogBytes) -> Bool {
-    guard let word = SQLText.keyword(atEndOf: text) else { return false }
+    guard let word = SQLText.keyword(atEndOf: lastWord) else { return false }
     return !SQLText.isKeyword(word + (SQLToken.all(in: next).first?.keyword ?? ""))
   }
 

@@ -101,15 +101,17 @@ struct LogReaderTests {
     #expect(report.kinds[.app] == 1)
   }
 
-  /// A console's lines are wrapped between words; `/` is within one.
+  /// A console's lines are wrapped between words, those of a terminal anywhere (`/`).
   @Test(
-    "The word after a keyword at the end of a line is a separate one",
+    "The lines of a wrapped statement are joined as Core Data writes it, without a known column",
     arguments: [
       "SELECT|COUNT(DISTINCT t0.Z_PK) FROM ZWORD t0 JOIN ZKIND t1 ON t0.ZKIND|= t1.Z_PK WHERE t1.ZNAME = ?",
       "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE|NSCoreDataLike(t0.ZNAME, ?, 0)",
       "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE t0.ZDATE > ? OR/DER BY t0.ZDATE",
+      "SELECT 0, t0.Z_PK, t0.ZNAMENORMALI/ZED, t0.ZNAME FROM ZCITY t0",
+      "SELECT 0, t0.Z_PK, t0.ZNUMBER/, t0.ZNAME FROM ZORDER t0 WHERE ( t0.ZNAME = ?/)",
     ])
-  func wordsAfterKeywordsAreSeparate(sql: String) {
+  func wrappedStatementsAreJoinedAsWritten(sql: String) {
     let lines = sql.replacing("|", with: "\n").replacing("/", with: "\n")
     let report = SampleLogs.report("CoreData: sql: \(lines)\n")
     let expected = sql.replacing("|", with: " ").replacing("/", with: "")
