@@ -14,12 +14,18 @@ package struct CourseFolder: Sendable {
   /// Reads all scenarios and texts of a folder; nothing runs.
   ///
   /// - Throws: An `InvalidInputError` if a file is missing or can't be read, if there are no
-  ///   scenarios, or if a scenario has the name of another page of the course;
+  ///   scenarios, or if a scenario has the name of another one or of another page of the course;
   ///   `ScenarioDiagnostics` if a scenario is invalid.
   package init(_ folder: String) throws {
     let found = try ScenarioFinder.files(at: folder)
     var scenarios: [String: Scenario] = [:]
     for file in found {
+      if let other = scenarios[file.name] {
+        throw InvalidInputError(
+          kind: .unusable,
+          message: "\(other.path) and \(file.path) would both be \(file.name).html",
+          nextStep: "rename one of them")
+      }
       scenarios[file.name] = try ScenarioReader.read(
         URL(fileURLWithPath: file.path), path: file.path)
     }

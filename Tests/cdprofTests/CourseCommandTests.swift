@@ -104,4 +104,14 @@ struct CourseCommandTests {
     #expect(course.errors.contains(message), "\(course.errors)")
     #expect(!FileManager.default.fileExists(atPath: program.folder.file("site").path))
   }
+
+  @Test("Two scenarios that would have the same page are an error")
+  func scenariosHaveTheirOwnPages() throws {
+    let program = try write()
+    _ = try program.folder.write(Self.lesson, to: "Scenarios/notes.yaml")
+    let course = try program.run(["course", "Scenarios", "--out", "site"])
+    #expect(course.status == 65)
+    let message = "Scenarios/notes.yaml and Scenarios/notes.yml would both be notes.html"
+    #expect(course.errors.contains(message), "\(course.errors)")
+  }
 }
