@@ -77,26 +77,33 @@ extension ClassPlan {
     }
     parent = next.flatMap { names[$0] }
     let geometry = SlotGeometry(entity)
-    var taken = SwiftNames.taken
-    if let next { taken.formUnion(next.propertiesByName.keys.map(SwiftNames.identifier)) }
+    let inherited = next?.properties ?? []
     let own = declaring.reversed().flatMap(\.ownProperties)
     fetchedProperties = own.compactMap { $0 as? NSFetchedPropertyDescription }
-    for case let relationship as NSRelationshipDescription in own + (next?.properties ?? [])
-    where relationship.isToMany {
-      taken.insert(SwiftNames.lazy(SwiftNames.identifier(relationship.name)))
-    }
+    var taken = SwiftNames.taken.union(inherited.map { SwiftNames.identifier($0.name) })
+    // An inherited property isn't renamed, so that a relationship must be, with its counterpart.
+    var lazyTaken = taken.union(ClassPlan.lazyNames(of: inherited))
+    taken.formUnion(ClassPlan.lazyNames(of: own + inherited))
     let wanted = Set(own.map { SwiftNames.identifier($0.name) })
     properties = own.compactMap { property in
       guard let type = SwiftType(property, names) else { return nil }
+      let hasLazy = (property as? NSRelationshipDescription)?.isToMany == true
+      func isTaken(_ name: String) -> Bool {
+        taken.contains(name) || hasLazy && lazyTaken.contains(SwiftNames.lazy(name))
+      }
       var name = SwiftNames.identifier(property.name)
-      if taken.contains(name) {
+      if isTaken(name) {
         let other = name + "Property"
         name = other
         var number = 2
-        while taken.contains(name) || wanted.contains(name) {
+        while isTaken(name) || wanted.contains(name) {
           name = "\(other)\(number)"
           number += 1
         }
+      }
+      if hasLazy {
+        lazyTaken.insert(SwiftNames.lazy(name))
+        taken.insert(SwiftNames.lazy(name))
       }
       taken.insert(name)
       let index = geometry.properties.firstIndex { $0 === property }
@@ -105,6 +112,18 @@ extension ClassPlan {
         slot: type.hasSlot ? index.map { ($0, geometry.offsets[$0]) } : nil)
     }
     .sorted { $0.name < $1.name }
+  }
+}
+
+extension ClassPlan {
+  /// Returns the names of the lazily read counterparts of the to-many relationships.
+  fileprivate static func lazyNames(of properties: [NSPropertyDescription]) -> [String] {
+    properties.compactMap { property in
+      guard let relationship = property as? NSRelationshipDescription, relationship.isToMany else {
+        return nil
+      }
+      return SwiftNames.lazy(SwiftNames.identifier(relationship.name))
+    }
   }
 }
 

@@ -132,6 +132,25 @@ struct GeneratedFilesTests {
     #expect(text.contains("public var SlotsProperty: String?"))
   }
 
+  @Test("A relationship is renamed if an inherited property has the name of its counterpart")
+  func relationshipsDoNotHideInheritedProperties() throws {
+    let model = model([("P", ["lazyThings"]), ("C", [])])
+    let child = try #require(model.entitiesByName["C"])
+    model.entitiesByName["P"]?.subentities = [child]
+    child.properties += ["things", "Things"].map { name -> NSPropertyDescription in
+      let relationship = NSRelationshipDescription()
+      relationship.name = name
+      relationship.destinationEntity = child
+      return relationship
+    }
+    let text = try ClassGenerator(model, file: "M.xcdatamodel").singleFile(named: "M.swift").text
+    for name in ["lazyThings: String?", "thingsProperty: Set<C>", "ThingsProperty2: Set<C>"] {
+      #expect(text.contains("public var \(name)"), "\(name)")
+    }
+    let lazy = text.ranges(of: /var lazy[A-Za-z0-9]*: RelatedObjects/).map { String(text[$0]) }
+    #expect(Set(lazy).count == 2 && !lazy.contains("var lazyThings: RelatedObjects"), "\(lazy)")
+  }
+
   @Test(arguments: [
     (["A": "Thing", "B": "Thing"], "B: The class Thing already belongs to the entity A."),
     (
