@@ -36,10 +36,11 @@ struct ReportHeadline {
       low.1 != high.1
     else {
       let value = values.first?.1 ?? 0
+      let names = values.map { "“\($0.0)”" }.joined(separator: " and ")
       let subject =
         values.count == result.variants.count
         ? values.count == 1 ? "This work" : "Every variant"
-        : values.map { "“\($0.0)”" }.joined(separator: " and ")
+        : values.count > 1 ? "Each of \(names)" : names
       parts = [
         Part(text: "\(subject) \(phrase.verb) ", isNumber: false),
         Part(text: phrase.object(value), isNumber: true),

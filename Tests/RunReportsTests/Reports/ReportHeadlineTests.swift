@@ -85,6 +85,8 @@ struct ReportHeadlineTests {
     }
     let text = headline(result)
     #expect(text.hasPrefix("“a” ") && text.contains("5") && text.contains("“b” runs 9."), "\(text)")
+    result.variants[1].scopedMetrics = result.variants[0].scopedMetrics
+    #expect(headline(result).hasPrefix("Each of “a” and “b” runs 5 SELECTs"))
     result.variants[1].scopedMetrics = [:]
     #expect(headline(result).hasPrefix("“a” runs 5 SELECTs"))
   }
