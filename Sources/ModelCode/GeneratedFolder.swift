@@ -47,10 +47,9 @@ package struct GeneratedFolder {
 
     /// The error message, with the files and the suggested fix.
     package var description: String {
-      paths.map { "\($0): the file wasn't written by cdprof generate, so it isn't replaced." }
-        .joined(separator: "\n")
-        + "\nMove it away, choose another folder, keep your classes with --style extension, "
-        + "or replace the files with --force."
+      paths.map { "\($0) exists and wasn't written by cdprof generate" }.joined(separator: "\n")
+        + "\nmove it away, write to another folder, keep your classes with --style extension, "
+        + "or replace the file with --force"
     }
   }
 

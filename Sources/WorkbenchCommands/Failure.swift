@@ -34,7 +34,7 @@ struct Failure {
       status = .badInput
     case let occupied as GeneratedFolder.Occupied:
       text = occupied.description
-      status = .runFailed
+      status = .badInput
     case let formula as CountExpressionError:
       text = formula.description
       status = .badInput

@@ -12,8 +12,8 @@ struct Generate: Executable {
       Existing files are replaced only if this command wrote them; any other existing file is \
       an error unless --force is given.
 
-      Exit status: 1 if such a file exists, 65 if the model is invalid or a store doesn't \
-      contain one, 66 if it's missing.
+      Exit status: 65 if such a file exists, the model is invalid, or a store doesn't contain \
+      one; 66 if it's missing.
       """)
 
   @Argument(

@@ -93,8 +93,8 @@ struct ProgramTests {
     #expect(second.status == 0 && !second.output.contains("written: "))
     _ = try program.folder.write("final class Mood {}\n", to: "made/Mood+CoreDataClass.swift")
     let third = try program.run(arguments)
-    #expect(third.status == 1 && third.output.isEmpty)
-    #expect(third.errors.contains("made/Mood+CoreDataClass.swift: the file wasn't written by"))
+    #expect(third.status == 65 && third.output.isEmpty)
+    #expect(third.errors.contains("made/Mood+CoreDataClass.swift exists and wasn't written by"))
     #expect(try program.run(arguments + ["--style", "extension"]).status == 0)
   }
 
