@@ -12,7 +12,7 @@ extension NSManagedObject: KeyValueReadable {
   /// are keys too if the entity has no such property, and fire nothing. Any other key is passed to
   /// `value(forUndefinedKey:)`. **Cost:** a fault, if the object is one; one SELECT for the first
   /// read of a to-many; one allocation for a number outside of 0...255. On Linux, that takes 0.1 µs
-  /// and a cast to a Swift number type 0.6 µs; generated accessors and `@Managed` need neither.
+  /// and a cast to a Swift number type 0.4 µs; generated accessors and `@Managed` need neither.
   public final func value(forKey key: String) -> Any? {
     if layout.accessors != nil, let found = accessedValue(key) {
       return found.value.map { KeyedValue.boxed($0) }
