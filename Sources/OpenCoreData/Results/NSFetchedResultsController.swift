@@ -66,8 +66,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   ///
   /// Dictionaries have the saved values, and aren't updated: it's a programmer error to fetch them
   /// with a delegate. **Cost:** one SELECT; with a batch size, one SELECT of object IDs. Sections
-  /// read their key path for each object, batch by batch with a batch size. With a valid cache
-  /// file: no statements with a batch size, and no section key paths are read.
+  /// read their key path for each object, batch by batch with a batch size. A cache adds one SELECT
+  /// of three aggregates for each table that the results depend on; if its file is valid, no
+  /// section key paths are read, and with a batch size, no object IDs are fetched.
   /// - Throws: As `fetch`; 134060 if the first sort descriptor doesn't group the objects by
   ///   section, or if a cache of the same name belongs to another request.
   open func performFetch() throws {
