@@ -25,6 +25,7 @@ public enum MigrationMethod: Sendable {
 /// - Parameters:
 ///   - folder: The folder; files that aren't SQLite stores are ignored.
 ///   - model: The current model.
+///   - configuration: The configuration that the app opens the stores with; `nil` for all entities.
 ///   - versions: The folder of all versions, which name those of the stores and determine what's
 ///     lost: a `.momd`, or a `.xcdatamodeld` on Linux. Required to migrate step by step.
 ///   - bundles: The bundles with mapping models.
@@ -34,12 +35,13 @@ public enum MigrationMethod: Sendable {
 /// - Throws: `MigrationCheckError` if there are no stores or no versions, or if `versions` is `nil`
 ///   and stores are migrated step by step; an `NSError` if a temporary folder can't be created.
 public func checkMigrations(
-  ofStoresIn folder: URL, to model: NSManagedObjectModel, versions: URL? = nil,
-  mappingModelsIn bundles: [Bundle] = [], by method: MigrationMethod = .automatic,
-  matching fixture: MigrationFixture
+  ofStoresIn folder: URL, to model: NSManagedObjectModel, configuration: String? = nil,
+  versions: URL? = nil, mappingModelsIn bundles: [Bundle] = [],
+  by method: MigrationMethod = .automatic, matching fixture: MigrationFixture
 ) throws -> MigrationReport {
   let check = try MigrationCheck(
-    model: model, versions: versions, bundles: bundles, method: method, fixture: fixture)
+    model: model, configuration: configuration, versions: versions, bundles: bundles,
+    method: method, fixture: fixture)
   let stores = try MigrationCheck.stores(in: folder)
   guard !stores.isEmpty else { throw MigrationCheckError.noStores(folder.path) }
   return MigrationReport(stores: try stores.map(check.result))
@@ -50,6 +52,7 @@ private struct MigrationCheck {
   typealias Version = (name: String, model: NSManagedObjectModel)
 
   let model: NSManagedObjectModel
+  let configuration: String?
   let bundles: [Bundle]
   let method: MigrationMethod
   let fixture: MigrationFixture
@@ -57,10 +60,11 @@ private struct MigrationCheck {
   let versions: [Version]
 
   init(
-    model: NSManagedObjectModel, versions: URL?, bundles: [Bundle], method: MigrationMethod,
-    fixture: MigrationFixture
+    model: NSManagedObjectModel, configuration: String?, versions: URL?, bundles: [Bundle],
+    method: MigrationMethod, fixture: MigrationFixture
   ) throws {
-    (self.model, self.bundles, self.method, self.fixture) = (model, bundles, method, fixture)
+    (self.model, self.configuration, self.bundles) = (model, configuration, bundles)
+    (self.method, self.fixture) = (method, fixture)
     if method == .stepByStep, versions == nil { throw MigrationCheckError.versionsRequired }
     var found: [Version] = []
     if let versions {
@@ -103,9 +107,11 @@ private struct MigrationCheck {
         .replacePersistentStore(
           at: copy, destinationOptions: nil, withPersistentStoreFrom: store, sourceOptions: nil,
           type: .sqlite)
-      let metadata = try metadata(of: copy)
+      let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: .sqlite, at: copy, options: nil)
       let position = versions.lastIndex {
-        $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+        $0.model.isConfiguration(
+          withName: configuration(in: $0.model), compatibleWithStoreMetadata: metadata)
       }
       let identifiers = metadata[NSStoreModelVersionIdentifiersKey] as? [Any] ?? []
       let version =
@@ -128,9 +134,9 @@ private struct MigrationCheck {
     }
   }
 
-  private func metadata(of store: URL) throws -> [String: Any] {
-    try NSPersistentStoreCoordinator.metadataForPersistentStore(
-      type: .sqlite, at: store, options: nil)
+  /// Returns the configuration of the stores of a version; `nil` if the version doesn't have it.
+  private func configuration(in model: NSManagedObjectModel) -> String? {
+    model.configurations.first { $0 == configuration }
   }
 
   // MARK: Migration
@@ -154,9 +160,8 @@ private struct MigrationCheck {
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> [NSMappingModel] {
     #if canImport(CoreData)
-      let (before, after) = (
-        source.entityVersionHashesByName, destination.entityVersionHashesByName
-      )
+      let before = source.entityVersionHashesByName
+      let after = destination.entityVersionHashesByName
       return bundles.flatMap { $0.urls(forResourcesWithExtension: "cdm", subdirectory: nil) ?? [] }
         .sorted {
           $0.lastPathComponent.compare($1.lastPathComponent, options: .numeric) == .orderedAscending
@@ -182,7 +187,7 @@ private struct MigrationCheck {
       coordinator.migrationBundles = bundles
     #endif
     let opened = try coordinator.addPersistentStore(
-      type: .sqlite, configuration: nil, at: store,
+      type: .sqlite, configuration: configuration, at: store,
       options: [
         NSMigratePersistentStoresAutomaticallyOption: true,
         NSInferMappingModelAutomaticallyOption: true,
@@ -197,6 +202,9 @@ private struct MigrationCheck {
     let migrated = folder.appendingPathComponent("\(UUID().uuidString).sqlite")
     // One manager, so that a mapping model finds the instances that earlier ones created.
     let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
+    #if !canImport(CoreData)
+      manager.configuration = configuration
+    #endif
     for mapping in mappings {
       try manager.migrateStore(
         from: store, type: .sqlite, options: nil, mapping: mapping, to: migrated, type: .sqlite,
@@ -211,7 +219,7 @@ private struct MigrationCheck {
   // MARK: Comparison
 
   private func differences(of store: URL) throws -> [MigrationReport.Difference] {
-    try MigrationFixture.reading(store, with: model) { context in
+    try MigrationFixture.reading(store, with: model, configuration) { context in
       try fixture.objects.sorted { $0.key < $1.key }.flatMap { name, objects in
         guard let entity = model.entitiesByName[name] else {
           return [difference(name, nil, nil, "an entity", nil)]
@@ -289,8 +297,9 @@ private struct MigrationCheck {
   /// Counts the values of properties, and the objects of entities, that the current model doesn't
   /// have.
   private func losses(of store: URL, from position: Int) throws -> [MigrationReport.Loss] {
-    try MigrationFixture.reading(store, with: versions[position].model) { context in
-      try losses(in: context, from: position)
+    let source = versions[position].model
+    return try MigrationFixture.reading(store, with: source, configuration(in: source)) {
+      try losses(in: $0, from: position)
     }
   }
 
@@ -302,7 +311,8 @@ private struct MigrationCheck {
       (method == .stepByStep ? versions[(position + 1)...].map(\.model) : []) + [model]
     // By the entity that declares the property; without a name for objects.
     var counts: [String: [String: Int]] = [:]
-    for entity in source.entities where !entity.isAbstract {
+    let stored = source.entities(forConfigurationName: configuration(in: source)) ?? []
+    for entity in stored where !entity.isAbstract {
       func count(_ owner: String?, _ property: String, _ predicate: NSPredicate?) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
         request.includesSubentities = false
@@ -310,7 +320,7 @@ private struct MigrationCheck {
         let number = try context.performAndWait { try context.count(for: request) }
         if number > 0 { counts[owner ?? "", default: [:]][property, default: 0] += number }
       }
-      guard self.entity(entity, in: later) else {
+      guard successors(of: entity, in: later) != nil else {
         try count(entity.name, "", nil)
         continue
       }
@@ -335,10 +345,8 @@ private struct MigrationCheck {
     if (property as? NSRelationshipDescription)?.isToMany == true {
       return NSPredicate(format: "%K.@count > 0", property.name)
     }
-    return NSCompoundPredicate(
-      orPredicateWithSubpredicates: columns(of: property).map {
-        NSPredicate(format: "%K != nil", $0)
-      })
+    let parts = columns(of: property).map { NSPredicate(format: "%K != nil", $0) }
+    return NSCompoundPredicate(orPredicateWithSubpredicates: parts)
   }
 
   /// Returns the key paths of a property's columns: those of the elements of a composite attribute.
@@ -349,13 +357,7 @@ private struct MigrationCheck {
     return composite.elements.flatMap(columns).map { "\(property.name).\($0)" }
   }
 
-  private func entity(
-    _ entity: NSEntityDescription, in models: some Sequence<NSManagedObjectModel>
-  ) -> Bool {
-    successors(of: entity, in: models) != nil
-  }
-
-  /// Returns the entity in each model that an entity becomes; `nil` if it's removed.
+  /// Returns the entity in each model that an entity becomes; `nil` if the stores lose it.
   private func successors(
     of entity: NSEntityDescription, in models: some Sequence<NSManagedObjectModel>
   ) -> [NSEntityDescription]? {
@@ -363,7 +365,7 @@ private struct MigrationCheck {
     for model in models {
       let before = found[found.count - 1]
       guard
-        let next = model.entities.first(where: {
+        let next = model.entities(forConfigurationName: configuration)?.first(where: {
           isSame(before.name, before.renamingIdentifier, $0.name, $0.renamingIdentifier)
         })
       else { return nil }

@@ -11,8 +11,8 @@ public import OpenCoreData
 ///         "Country": [["code": "de", "population": 83], ["code": "fr", "moods": ["m1", "m2"]]]
 ///       ])
 ///
-/// `init(contentsOf:model:keys:)` reads one from a store that's known to be correct. As JSON, it's
-/// `{"keys": {…}, "objects": {…}}` with the same structure.
+/// `init(contentsOf:model:configuration:keys:)` reads one from a store that's known to be correct.
+/// As JSON, it's `{"keys": {…}, "objects": {…}}` with the same structure.
 public struct MigrationFixture: Codable, Equatable, Sendable {
   /// The values of an object by property.
   public typealias Object = [String: Value]
@@ -51,15 +51,18 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
   /// - Parameters:
   ///   - url: The SQLite store.
   ///   - model: The model of the store.
+  ///   - configuration: The configuration that the store contains; `nil` for all entities.
   ///   - keys: The properties by whose values an object is recognized.
   /// - Throws: The errors of opening and reading a store.
   public init(
-    contentsOf url: URL, model: NSManagedObjectModel, keys: [String: [String]] = [:]
+    contentsOf url: URL, model: NSManagedObjectModel, configuration: String? = nil,
+    keys: [String: [String]] = [:]
   ) throws {
     self.init(keys: keys, objects: [:])
-    objects = try Self.reading(url, with: model) { context in
+    objects = try Self.reading(url, with: model, configuration) { context in
       var objects: [String: [Object]] = [:]
-      for entity in model.entities where !entity.isAbstract {
+      let stored = model.entities(forConfigurationName: configuration) ?? []
+      for entity in stored where !entity.isAbstract {
         let names = entity.propertiesByName.values.filter(isCompared).map(\.name)
         objects[entity.name ?? ""] = try read(entity, names, in: context).map(\.values)
       }
@@ -69,12 +72,12 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
 
   /// Opens a store read-only while a closure runs.
   static func reading<Result>(
-    _ store: URL, with model: NSManagedObjectModel,
+    _ store: URL, with model: NSManagedObjectModel, _ configuration: String?,
     _ body: (NSManagedObjectContext) throws -> Result
   ) throws -> Result {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     let opened = try coordinator.addPersistentStore(
-      type: .sqlite, configuration: nil, at: store,
+      type: .sqlite, configuration: configuration, at: store,
       options: [NSReadOnlyPersistentStoreOption: true])
     defer { try? coordinator.remove(opened) }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

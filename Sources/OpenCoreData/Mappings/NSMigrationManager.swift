@@ -194,8 +194,11 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     isComplete = true
   }
 
-  /// The configuration of both models whose entities the stores contain; `nil` for all.
-  final var configuration: String? {
+  /// The configuration of both models whose entities the stores contain; `nil`, the default, for
+  /// all.
+  ///
+  /// No Apple counterpart.
+  public final var configuration: String? {
     get { stacks.configuration }
     set { stacks.configuration = newValue }
   }

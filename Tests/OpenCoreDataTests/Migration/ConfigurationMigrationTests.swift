@@ -1,3 +1,4 @@
+import CoreDataCosts
 import SQLiteDriver
 import Testing
 
@@ -96,6 +97,24 @@ struct ConfigurationMigrationTests {
     let again = try ProgressiveMigration(
       storeURL: store.url, versionsURL: versions, to: "City 3")
     #expect(again.steps.isEmpty)
+  }
+
+  @Test(
+    "A check migrates only the configuration, whose version it recognizes",
+    arguments: [MigrationMethod.automatic, .stepByStep])
+  func configurationIsChecked(method: MigrationMethod) throws {
+    let last = Self.version(3)
+    let (store, versions) = try Self.store([Self.version(1), Self.version(2), last])
+    let fixture = try MigrationFixture(
+      contentsOf: store.url, model: Self.version(1), configuration: "Local",
+      keys: ["City": ["name"]])
+    #expect(fixture.objects == ["City": [["name": "Berlin"], ["name": "Kyiv"]]])
+    let report = try checkMigrations(
+      ofStoresIn: store.url.deletingLastPathComponent(), to: last, configuration: "Local",
+      versions: versions, by: method, matching: fixture)
+    #expect(report.passes, "\(report)")
+    #expect(report.stores.map(\.version) == ["City 1"])
+    #expect(report.stores.map(\.lost) == [[]])
   }
 
   @Test("A store has each version with the same entities in its configuration")

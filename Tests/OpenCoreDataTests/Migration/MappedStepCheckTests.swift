@@ -8,8 +8,10 @@ import Testing
 struct MappedStepCheckTests {
   private typealias Sample = LightweightMigrationTests
 
-  /// Moods and tags, each with a code and a note.
-  private static func model(_ more: String...) -> NSManagedObjectModel {
+  /// Moods and tags, each with a code and a note; only moods are in the configuration.
+  private static func model(
+    _ configuration: String?, _ more: String...
+  ) -> NSManagedObjectModel {
     let model = NSManagedObjectModel()
     model.entities = ["Mood", "Tag"].map { name in
       let entity = NSEntityDescription()
@@ -18,6 +20,10 @@ struct MappedStepCheckTests {
         Sample.attribute($0, .stringAttributeType)
       }
       return entity
+    }
+    if let configuration {
+      let moods = model.entities.filter { $0.name == "Mood" }
+      model.setEntities(moods, forConfigurationName: configuration)
     }
     return model
   }
@@ -52,21 +58,26 @@ struct MappedStepCheckTests {
       + relationship("entitymapping", false, entities, "z2") + "</object></database>"
   }
 
-  @Test("Each of the mapping models of a step migrates a part of the entities")
-  func allMappingModelsAreUsed() throws {
+  @Test(
+    "Each of the mapping models of a step migrates a part of the entities, also in a configuration",
+    arguments: [nil, "Moods"] as [String?])
+  func allMappingModelsAreUsed(configuration: String?) throws {
     let store = try MigratedStore()
-    let context = try store.open(Self.model(), options: nil)
+    let codes = configuration == nil ? ["Mood": "m1", "Tag": "t1"] : ["Mood": "m1"]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(configuration))
+    let opened = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: configuration, at: store.url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
     try context.performAndWait {
-      for (entity, code) in [("Mood", "m1"), ("Tag", "t1")] {
+      for (entity, code) in codes {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
         object.setValue(code, forKey: "code")
         object.setValue("a note", forKey: "note")
       }
       try context.save()
     }
-    for opened in context.persistentStoreCoordinator?.persistentStores ?? [] {
-      try context.persistentStoreCoordinator?.remove(opened)
-    }
+    try coordinator.remove(opened)
     let folder = store.url.deletingLastPathComponent()
     func write(_ text: String, _ path: String) throws {
       let url = folder.appendingPathComponent(path)
@@ -74,8 +85,8 @@ struct MappedStepCheckTests {
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(text.utf8).write(to: url)
     }
-    let current = Self.model("more")
-    for (name, model) in [("Moods", Self.model()), ("Moods 2", current)] {
+    let current = Self.model(configuration, "more")
+    for (name, model) in [("Moods", Self.model(configuration)), ("Moods 2", current)] {
       try write(
         ModelDocument.text(of: model).text, "Moods.xcdatamodeld/\(name).xcdatamodel/contents")
     }
@@ -83,14 +94,12 @@ struct MappedStepCheckTests {
       try write(Self.mapping(of: entity), "\(entity).xcmappingmodel/xcmapping.xml")
     }
     let report = try checkMigrations(
-      ofStoresIn: folder, to: current,
+      ofStoresIn: folder, to: current, configuration: configuration,
       versions: folder.appendingPathComponent("Moods.xcdatamodeld"),
       mappingModelsIn: [try #require(Bundle(path: folder.path))], by: .stepByStep,
       matching: MigrationFixture(
         keys: ["Mood": ["code"], "Tag": ["code"]],
-        objects: [
-          "Mood": [["code": "m1", "note": .none]], "Tag": [["code": "t1", "note": .none]],
-        ]))
+        objects: codes.mapValues { [["code": .text($0), "note": .none]] }))
     #expect(report.stores.count == 1)
     #expect(report.passes, "\(report)")
   }
