@@ -31,7 +31,9 @@ package struct BindSampler {
         switch previous {
         case "LIMIT": values.append(BindSampler.limit)
         case "OFFSET": values.append(.integer(0))
-        default: values.append(latest)
+        default:
+          let right = BindSampler.rightSide(of: outline.words[(position + 1)...], outline.tables)
+          values.append(right.flatMap { sample($0.column, of: $0.table) } ?? latest)
         }
       } else if let (table, column) = BindSampler.column(word, outline.tables) {
         latest = sample(column, of: table) ?? latest
@@ -54,6 +56,16 @@ package struct BindSampler {
       let found = latest.map { keys($0.column, of: $0.table) } ?? []
       try connection.bindIntArray(index, ContiguousArray(found))
     }
+  }
+
+  /// Returns the column that follows words' comparison operator: `ZX` of `<= t0.ZX`.
+  private static func rightSide(
+    of words: ArraySlice<String>, _ tables: [(table: String, alias: String)]
+  ) -> (table: String, column: String)? {
+    guard let sign = words.first, sign.allSatisfy("=<>!".contains),
+      let word = words.dropFirst().first
+    else { return nil }
+    return column(word, tables)
   }
 
   private static func column(

@@ -102,9 +102,14 @@ package struct TableNeeds: Equatable {
     case "IS":
       let object = position + 2 < words.count ? words[position + 2].uppercased() : ""
       if object != "NOT" { add(name, to: \.equal) }
+    case _ where SQLOutline.calculations.contains(next): break
     default:
-      // The right side of a join: `t0.Z_PK = t1.ZOWNER`.
-      if previous == "=", position > 1, words[position - 2].contains(".") { add(name, to: \.equal) }
+      // The right side of a comparison: `t0.Z_PK = t1.ZOWNER`, `? <= t0.ZX`.
+      switch previous {
+      case "=", "==": add(name, to: \.equal)
+      case "<", ">", "<=", ">=": add(name, to: \.ranges)
+      default: break
+      }
     }
   }
 

@@ -17,6 +17,8 @@ struct TableNeedsTests {
     ("SELECT 0 FROM ZA t0 WHERE  t0.Z_PK = ? AND t0.Z_ENT = ?", [], [], []),
     ("SELECT COUNT(*) FROM ZA WHERE ZX = ?", ["ZX"], [], []),
     ("SELECT 0 FROM ZA t0 WHERE + t0.ZX > ? AND ? - t0.ZY = ?", [], [], []),
+    ("SELECT 0 FROM ZA t0 WHERE (? =  t0.ZX AND ? <  t0.ZY)", ["ZX"], ["ZY"], []),
+    ("SELECT 0 FROM ZA t0 WHERE ? =  t0.ZX + ?", [], [], []),
   ])
   func readsEqualityRangesAndOrder(sql: String, equal: [String], ranges: [String], order: [String])
   {
