@@ -34,6 +34,14 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
   private let objectIDs: [NSManagedObjectID]?
 
+  private init(
+    _ fetch: NSFetchRequest<any NSFetchRequestResult>, _ objectIDs: [NSManagedObjectID]?
+  ) {
+    fetchRequest = fetch
+    self.objectIDs = objectIDs
+    super.init()
+  }
+
   /// Creates a request that deletes the matches of a fetch request.
   public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
     fetchRequest = fetch
@@ -86,6 +94,19 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     case .resultTypeCount: result = outcomes.reduce(0) { $0 + $1.count }
     }
     return NSBatchDeleteResult(result, resultType)
+  }
+}
+
+extension NSBatchDeleteRequest: NSCopying {
+  /// Returns a copy of the request, with a copy of its fetch request.
+  ///
+  /// A copy of a subclass is a plain `NSBatchDeleteRequest`.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let fetch = NSFetchRequest<any NSFetchRequestResult>(copying: fetchRequest)
+    let copy = NSBatchDeleteRequest(fetch, objectIDs)
+    copy.affectedStores = affectedStores
+    copy.resultType = resultType
+    return copy
   }
 }
 

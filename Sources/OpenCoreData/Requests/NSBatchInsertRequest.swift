@@ -36,7 +36,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
   public let entity: NSEntityDescription?
   /// The type of the result.
   open var resultType = NSBatchInsertRequestResultType.statusOnly
-  private let source: Source
+  private var source: Source?
 
   /// Creates a request that inserts a row for each dictionary of values by attribute name.
   public convenience init(entityName: String, objects dictionaries: [[String: Any]]) {
@@ -80,17 +80,52 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     self.init(entity.name ?? "", entity, .managedObjectHandler(handler))
   }
 
-  private init(_ name: String, _ entity: NSEntityDescription?, _ source: Source) {
+  private init(_ name: String, _ entity: NSEntityDescription?, _ source: Source?) {
     entityName = name
     self.entity = entity
     self.source = source
     super.init()
   }
 
-  /// The given dictionaries; `nil` with a handler.
-  public var objectsToInsert: [[String: Any]]? {
-    if case .dictionaries(let dictionaries) = source { return dictionaries }
-    return nil
+  /// The rows as dictionaries of values by attribute name; `nil` with a handler.
+  ///
+  /// Setting rows or a handler replaces what the request had before.
+  open var objectsToInsert: [[String: Any]]? {
+    get {
+      if case .dictionaries(let dictionaries) = source { return dictionaries }
+      return nil
+    }
+    set {
+      if newValue != nil || objectsToInsert != nil { source = newValue.map { .dictionaries($0) } }
+    }
+  }
+
+  /// A handler that fills an empty dictionary for each row, and returns `true` if there are no more
+  /// rows; `nil` without one.
+  open var dictionaryHandler: ((NSMutableDictionary) -> Bool)? {
+    get {
+      if case .dictionaryHandler(let handler) = source { return handler }
+      return nil
+    }
+    set {
+      if newValue != nil || dictionaryHandler != nil {
+        source = newValue.map { .dictionaryHandler($0) }
+      }
+    }
+  }
+
+  /// A handler that sets an object without a context for each row, and returns `true` if there are
+  /// no more rows; `nil` without one.
+  open var managedObjectHandler: ((NSManagedObject) -> Bool)? {
+    get {
+      if case .managedObjectHandler(let handler) = source { return handler }
+      return nil
+    }
+    set {
+      if newValue != nil || managedObjectHandler != nil {
+        source = newValue.map { .managedObjectHandler($0) }
+      }
+    }
   }
 
   /// The type of this request.
@@ -104,6 +139,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
       throw NSError.fetch("The entity '\(plan.entityName)' is abstract and has no rows.")
     }
     let wantsIDs = resultType == .objectIDs
+    let source = source ?? .dictionaries([])
     let outcomes = try context.runBatch(plan, on: affectedStores, isInsertion: true) {
       store, plan in
       try store.insert(plan.layout, from: source, returning: wantsIDs, in: context)
@@ -117,6 +153,18 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     case .count: result = outcomes.reduce(0) { $0 + $1.count }
     }
     return NSBatchInsertResult(result, resultType)
+  }
+}
+
+extension NSBatchInsertRequest: NSCopying {
+  /// Returns a copy of the request, with the same handler.
+  ///
+  /// A copy of a subclass is a plain `NSBatchInsertRequest`.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let copy = NSBatchInsertRequest(entityName, entity, source)
+    copy.affectedStores = affectedStores
+    copy.resultType = resultType
+    return copy
   }
 }
 

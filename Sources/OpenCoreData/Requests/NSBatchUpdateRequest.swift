@@ -77,6 +77,23 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   }
 }
 
+extension NSBatchUpdateRequest: NSCopying {
+  /// Returns a copy of the request.
+  ///
+  /// A copy of a subclass is a plain `NSBatchUpdateRequest`.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let copy =
+      entity.map { NSBatchUpdateRequest(entity: $0) }
+      ?? NSBatchUpdateRequest(entityName: entityName)
+    copy.affectedStores = affectedStores
+    copy.predicate = predicate
+    copy.includesSubentities = includesSubentities
+    copy.resultType = resultType
+    copy.propertiesToUpdate = propertiesToUpdate
+    return copy
+  }
+}
+
 /// The result of a batch update.
 ///
 /// Apple counterpart: the same.

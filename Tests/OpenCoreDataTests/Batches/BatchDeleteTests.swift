@@ -33,6 +33,29 @@ struct BatchDeleteTests {
     }
   }
 
+  @Test("A copy of a request is independent, by fetch request or object IDs")
+  func copiedRequestIsIndependent() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    try context.performAndWait {
+      for index in 0..<6 { _ = context.make("Item", ["a": Int32(index)]) }
+      try context.save()
+      let ids = try context.everyObject(of: "Item").map(\.objectID)
+      let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+      fetch.predicate = NSPredicate(format: "a < 2")
+      let original = NSBatchDeleteRequest(fetchRequest: fetch)
+      original.resultType = .resultTypeCount
+      let copy = try #require(original.copy() as? NSBatchDeleteRequest)
+      fetch.predicate = nil
+      #expect((try context.execute(copy) as? NSBatchDeleteResult)?.result as? Int == 2)
+      let byID = NSBatchDeleteRequest(objectIDs: [ids[5]]).copy() as? NSBatchDeleteRequest
+      try context.execute(try #require(byID))
+      #expect(
+        try values(stack, "SELECT ZA FROM ZITEM ORDER BY ZA")
+          == [[.integer(2)], [.integer(3)], [.integer(4)]])
+    }
+  }
+
   @Test("S7.40 the result is a status, the object IDs, or a count; limits are respected")
   func resultIsAStatusObjectIDsOrACount() throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())

@@ -50,6 +50,42 @@ struct BatchInsertTests {
     }
   }
 
+  @Test("Rows and handlers can be replaced and removed, and a copy keeps its own")
+  func sourceOfRowsCanBeSet() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    try context.performAndWait {
+      let request = NSBatchInsertRequest(entityName: "Item", objects: [["a": 0]])
+      request.resultType = .count
+      func inserted(_ request: NSBatchInsertRequest) throws -> Int? {
+        (try context.execute(request) as? NSBatchInsertResult)?.result as? Int
+      }
+      let copy = try #require(request.copy() as? NSBatchInsertRequest)
+      var next = 1
+      request.dictionaryHandler = { dictionary in
+        dictionary["a"] = next
+        next += 1
+        return next > 3
+      }
+      #expect(request.objectsToInsert == nil && request.managedObjectHandler == nil)
+      #expect(try inserted(request) == 2)
+      request.managedObjectHandler = { item in
+        item.setValue(next, forKey: "a")
+        next += 1
+        return next > 5
+      }
+      #expect(request.dictionaryHandler == nil)
+      #expect(try inserted(request) == 1)
+      request.dictionaryHandler = nil
+      #expect(request.managedObjectHandler != nil)
+      request.managedObjectHandler = nil
+      #expect(try inserted(request) == 0)
+      #expect(copy.objectsToInsert?.count == 1 && copy.entityName == "Item")
+      #expect(try inserted(copy) == 1)
+      #expect(try numbers(context) == [1, 2, 4, 0])
+    }
+  }
+
   @Test("A row with the same unique value is kept, or updated if the objects' changes win")
   func mergePolicyResolvesUniqueConstraints() throws {
     let policies: [(NSMergePolicy, String)] = [

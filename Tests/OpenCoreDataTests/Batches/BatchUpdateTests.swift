@@ -55,6 +55,24 @@ struct BatchUpdateTests {
     }
   }
 
+  @Test("A copy of a request is independent")
+  func copiedRequestIsIndependent() throws {
+    let stack = try stack(3)
+    let context = stack.context()
+    try context.performAndWait {
+      let original = request("a < 2")
+      original.resultType = .updatedObjectsCountResultType
+      original.includesSubentities = false
+      let copy = try #require(original.copy() as? NSBatchUpdateRequest)
+      original.predicate = nil
+      original.propertiesToUpdate = ["b": 1]
+      #expect(copy.entityName == "Item" && !copy.includesSubentities)
+      #expect((try context.execute(copy) as? NSBatchUpdateResult)?.result as? Int == 2)
+      let values = try context.everyObject(of: "Item").map { $0.value(forKey: "b") as? Int32 }
+      #expect(values == [7, 7, 0])
+    }
+  }
+
   @Test("S7.35, S-G20 the row cache keeps the old row, which a refreshed object reads")
   func rowCacheKeepsTheRowBeforeTheUpdate() throws {
     let stack = try stack(2)
