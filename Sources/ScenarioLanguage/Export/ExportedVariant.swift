@@ -37,7 +37,8 @@ struct ExportedVariant {
     "made",
     "step", "failing", "waitFor", "read", "walk", "sorted", "part", "cycling", "ids", "adopt",
     "changes", "say", "save", "other", "list", "ordered", "owners", "row", "values", "fetch",
-    "result", "token", "changed",
+    "result", "token", "changed", "makeContext", "openStore", "fetchBatches",
+    "notificationOfSave", "stride", "withExtendedLifetime",
   ])
   /// The variables, by the result's name.
   var variables: [String: Variable] = [:]
@@ -68,6 +69,10 @@ struct ExportedVariant {
     to file: inout SwiftLines
   ) {
     var body = ExportedVariant(model: model, depth: 0)
+    // A request has a constant for each function among its columns.
+    for column in steps.flatMap({ $0.columns(of: .columns) ?? [] }) where column.function != nil {
+      _ = body.identifiers.name(column.name)
+    }
     for step in steps { body.write(step) }
     body.end()
     if !variant.why.isEmpty { file.comment(variant.why, marks: "///") }

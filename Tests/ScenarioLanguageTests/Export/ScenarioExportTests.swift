@@ -77,10 +77,21 @@ struct ScenarioExportTests {
   }
 
   /// The generated function uses these names for its own variables.
-  @Test(arguments: ["list", "ordered", "owners", "row", "fetch", "token", "changed"])
+  @Test(arguments: [
+    "list", "ordered", "owners", "row", "fetch", "token", "changed", "stride", "makeContext",
+    "notificationOfSave",
+  ])
   func resultNamesDoNotCollideWithTheProgram(name: String) throws {
     let lines = try lines(of: "  - {fetch: Mood, as: \(name)}")
     #expect(lines.contains("var \(name)2: [NSManagedObject] = []"))
+  }
+
+  @Test func resultNamesDoNotCollideWithFunctionsOfColumns() throws {
+    let lines = try lines(
+      of: "  - {fetch: Mood, result: dictionaries, columns: [count(date)], as: countDate}")
+    #expect(lines.contains("let countDate = NSExpressionDescription()"))
+    #expect(lines.contains("var countDate2: [NSDictionary] = []"))
+    #expect(lines.contains("countDate2 = try main.fetch(request)"))
   }
 
   @Test func exportedWalkSortsLikeTheStep() throws {
