@@ -91,7 +91,7 @@ final class PostgresTrials: IndexTrials {
   private static func indexes(
     of schema: String, _ connection: PostgresConnection, _ names: StoreNames
   ) throws -> [PresentIndex] {
-    // Bit 0 of an option is for descending order.
+    // Bit 0 of an option is for descending order, and bit 1 for NULLs at the beginning.
     let result = try connection.query(
       """
       SELECT i.relname::text, t.relname::text, x.indisunique, x.indpred IS NOT NULL, \
@@ -109,10 +109,14 @@ final class PostgresTrials: IndexTrials {
         separator: "\u{1}", omittingEmptySubsequences: false
       ).map(String.init)
       let options = (result.text(row, 6) ?? "").split(separator: " ").map { Int($0) ?? 0 }
+      let isUnique = result.boolean(row, 2) ?? false
+      // The store's ORDER BY has NULLs at the other end than a constraint's index, which therefore
+      // doesn't serve it, nor makes a fetch index redundant that does.
+      if isUnique, options.contains(where: { [0, 3].contains($0) }) { return nil }
       return PresentIndex(
         name: name, table: table, columns: columns,
         isDescending: columns.indices.map { $0 < options.count && options[$0] & 1 == 1 },
-        isUnique: result.boolean(row, 2) ?? false, isPartial: result.boolean(row, 3) ?? false,
+        isUnique: isUnique, isPartial: result.boolean(row, 3) ?? false,
         isAutomatic: result.boolean(row, 4) ?? false
           || names.isOwn(columns[0], in: table))
     }

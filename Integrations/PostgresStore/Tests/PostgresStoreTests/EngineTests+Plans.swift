@@ -9,11 +9,14 @@ import class ManagedModel.NSManagedObjectModel
 
 extension EngineTests {
   /// A store of an entity whose name has a space and a word of plans, with three rows.
-  private static func scans() throws -> (server: PostgresServer, url: URL, NSManagedObjectModel) {
+  private static func scans(
+    isUnique: Bool = false
+  ) throws -> (server: PostgresServer, url: URL, NSManagedObjectModel) {
     let server = try PostgresServer(TestServer.uri)
-    let model = SampleModels.model([
-      SampleModels.entity("My Scan", [SampleModels.attribute("name", .stringAttributeType)])
-    ])
+    let entity = SampleModels.entity(
+      "My Scan", [SampleModels.attribute("name", .stringAttributeType)])
+    if isUnique { entity.uniquenessConstraints = [["name"]] }
+    let model = SampleModels.model([entity])
     let url = try server.makeStoreURL()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: .postgres, at: url)
@@ -71,6 +74,29 @@ extension EngineTests {
       let search = ServerStatement(
         sql: "SELECT * FROM \"My Scan\" WHERE name = $1", values: ["\"n7777\""], isQuery: true)
       #expect(try #require(trials.measure(search)).indexes == [name])
+    }
+  }
+
+  /// The order of a fetch has NULLs at the other end.
+  @Test func indexOfAConstraintDoesNotServeOrders() throws {
+    let (server, url, model) = try Self.scans(isUnique: true)
+    defer { server.removeAllStores() }
+    let schema = try #require(
+      URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?.last?.value)
+    try TestServer.connection().execute(
+      "INSERT INTO \(schema).\"My Scan\" (z_pk, z_ent, z_opt, name) "
+        + "SELECT n, 1, 1, 'n' || n FROM generate_series(1000, 9000) n")
+    try withExtendedLifetime(model) {
+      let trials = try server.makeIndexTrials(at: url, model: model)
+      #expect(!trials.presentIndexes.contains { $0.columns == ["name"] })
+      let sorted = ServerStatement(
+        sql: "SELECT * FROM \"My Scan\" t0 ORDER BY t0.name ASC NULLS FIRST LIMIT 5", values: [],
+        isQuery: true)
+      #expect(try #require(trials.measure(sorted)).indexes.isEmpty)
+      let index = TrialIndex(
+        table: "My Scan", columns: ["name"], isDescending: [false], notNull: nil)
+      #expect(trials.makeIndex(index, named: "byName"))
+      #expect(try #require(trials.measure(sorted)).indexes == ["byName"])
     }
   }
 
