@@ -2,7 +2,9 @@ import CFloor
 import Foundation
 
 /// The floor's connection to a file, with the same pragmas as the framework's connections.
-final class FloorDatabase {
+///
+/// One thread uses it at a time.
+final class FloorDatabase: @unchecked Sendable {
   let handle: OpaquePointer
 
   init(url: URL, pragmas: [String]) throws {

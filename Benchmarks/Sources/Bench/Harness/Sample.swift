@@ -2,6 +2,6 @@
 struct Sample {
   /// The wall-clock time.
   let time: UInt64
-  /// The CPU time of the thread.
+  /// The CPU time of the process.
   let processor: UInt64
 }

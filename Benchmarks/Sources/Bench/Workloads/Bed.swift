@@ -9,6 +9,7 @@ final class Bed {
   let stack: Stack
   let floor: FloorDatabase
   let builder: StoreBuilder
+  private let pragmas: [String]
 
   init(rows: Int, builder: StoreBuilder) throws {
     self.rows = rows
@@ -17,7 +18,13 @@ final class Bed {
     let url = url
     let trace = try StatementTrace { _ = try Stack(url: url, model: builder.model) }
     stack = try Stack(url: url, model: builder.model)
-    floor = try FloorDatabase(url: url, pragmas: trace.pragmas)
+    pragmas = trace.pragmas
+    floor = try FloorDatabase(url: url, pragmas: pragmas)
+  }
+
+  /// Opens another connection of the floor.
+  func anotherFloor() throws -> FloorDatabase {
+    try FloorDatabase(url: url, pragmas: pragmas)
   }
 
   /// Returns the statements that SQLite runs for a block on a new context.

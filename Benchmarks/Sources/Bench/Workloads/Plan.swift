@@ -49,7 +49,12 @@ struct Plan {
       Entry(name: "value(forKey:)", make: access.byName),
       Entry(name: "predicate over objects", make: PredicateWorkloads(bed: bed).overObjects),
     ]
-    entries = framework + Self.workbench(bed)
+    let threads = ThreadWorkloads.counts.map { count in
+      Entry(name: ThreadWorkloads.name(count)) {
+        try ThreadWorkloads(bed: bed).fetch(threads: count)
+      }
+    }
+    entries = framework + threads + Self.workbench(bed)
   }
 
   private static func workbench(_ bed: Bed) -> [Entry] {

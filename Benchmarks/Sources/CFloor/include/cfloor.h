@@ -95,7 +95,7 @@ void cfloor_script_free(cfloor_script *script);
  */
 typedef struct {
   long statements, rows, allocations;
-  /* Nanoseconds that the thread was running; without what it waited for. */
+  /* Nanoseconds that threads of the process were running; without what they waited for. */
   uint64_t processor;
 } cfloor_counts;
 void cfloor_measured_begin(void);
