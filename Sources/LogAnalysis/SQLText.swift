@@ -243,8 +243,8 @@ extension SQLText {
       && SQLToken.all(in: lastWord).first?.isColumn == true
   }
 
-  /// Returns whether the text ends with a whole keyword: `SELECT` before `COUNT(*)`, but not the `OR`
-  /// of `ORDER` before `DER BY`.
+  /// Returns whether the text ends with a whole keyword: `SELECT` before `COUNT(*)`, but not the
+  /// `OR` of `ORDER` before `DER BY`.
   private func endsInKeyword(before next: LogBytes) -> Bool {
     guard let word = SQLText.keyword(atEndOf: lastWord) else { return false }
     return !SQLText.isKeyword(word + (SQLToken.all(in: next).first?.keyword ?? ""))

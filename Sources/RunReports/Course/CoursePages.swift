@@ -77,8 +77,8 @@ package struct CoursePages: Sendable {
     self.lessons = main + lessons.filter { !names.contains($0.name) }
   }
 
-  /// The first lesson whose page would replace the contents, the glossary, or the page of a chapter;
-  /// `nil` if there's none.
+  /// The first lesson whose page would replace the contents, the glossary, or the page of a
+  /// chapter; `nil` if there's none.
   package var conflictingLesson: Lesson? {
     let taken = Set(["index", "glossary"] + text.chapters.keys.map { "\($0)/chapter" })
     return lessons.first { taken.contains($0.name) }

@@ -115,8 +115,8 @@ package struct ReportChart {
     Foundation.log(number) / Foundation.log(base)
   }
 
-  /// Moves labels vertically so that they don't overlap; labels at the same position are joined, and
-  /// what doesn't fit is cut off.
+  /// Moves labels vertically so that they don't overlap; labels at the same position are joined,
+  /// and what doesn't fit is cut off.
   private static func apart(_ labels: [Label]) -> [Label] {
     var joined: [Label] = []
     for label in labels.sorted(by: { $0.top < $1.top }) {
