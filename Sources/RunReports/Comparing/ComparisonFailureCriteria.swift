@@ -1,9 +1,7 @@
-package import LogAnalysis
 import ManagedModel
-package import ProfileEvents
-package import RunResults
-package import ScenarioLanguage
-package import WorkbenchText
+import ProfileEvents
+import ScenarioLanguage
+import WorkbenchText
 
 /// The differences between two results or logs that fail a comparison; times never do.
 package struct ComparisonFailureCriteria: Sendable, Equatable {

@@ -1,5 +1,4 @@
 package import LogAnalysis
-import ManagedModel
 package import ProfileEvents
 package import RunResults
 package import ScenarioLanguage
