@@ -15,16 +15,19 @@ extension MigrationPlanner {
   /// Returns the configuration to migrate a store with: that of its model which has the store's
   /// entities, or another one of the destination with the same entities.
   ///
-  /// The other name is added to the models of the store, which must not be in use.
+  /// The other name is added to the models of the store, and the name to the versions on the way
+  /// that only have another one for the same entities. None of them may be in use.
   /// - Parameters:
   ///   - metadata: The metadata of the store.
   ///   - former: The model of the store, which can be there several times.
+  ///   - versions: The versions that can be on the way.
   ///   - destination: The version to migrate it to.
   /// - Returns: `nil` if the store has all entities of its model.
   /// - Throws: A `ConfigurationProblem` if the destination has no such configuration, or several
   ///   with different entities.
   package static func configuration(
-    ofStoreWith metadata: [String: Any], from former: [ModelVersion], to destination: ModelVersion
+    ofStoreWith metadata: [String: Any], from former: [ModelVersion],
+    along versions: [ModelVersion], to destination: ModelVersion
   ) throws(ConfigurationProblem) -> String? {
     let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
     let (names, model) = (Set(hashes.keys), former.first?.model)
@@ -38,11 +41,14 @@ extension MigrationPlanner {
         Set((destination.model.entities(forConfigurationName: name) ?? []).compactMap(\.name))
       })
     guard different.count < 2 else { throw ConfigurationProblem.ambiguous(shared) }
-    if let name = shared.first { return name }
-    guard let name = destination.model.configuration(ofStoreWith: metadata) else {
+    guard let name = shared.first ?? destination.model.configuration(ofStoreWith: metadata) else {
       throw ConfigurationProblem.missing(entities: names.sorted(), name: own.first)
     }
-    for version in former {
+    let others = versions.filter {
+      $0.model.entities(forConfigurationName: name) == nil
+        && $0.model.configuration(ofStoreWith: metadata) != nil
+    }
+    for version in (shared.isEmpty ? former : []) + others {
       version.model.setEntities(
         names.sorted().compactMap { version.model.entitiesByName[$0] },
         forConfigurationName: name)

@@ -97,7 +97,7 @@ public struct ProgressiveMigration {
     let configuration: String?
     do {
       configuration = try MigrationPlanner.configuration(
-        ofStoreWith: metadata, from: [versions[start]], to: versions[end])
+        ofStoreWith: metadata, from: [versions[start]], along: versions, to: versions[end])
     } catch {
       throw error.error(storeURL, versions[end].name)
     }

@@ -11,17 +11,18 @@ extension MigrationRoute {
   ///   - path: The store.
   ///   - metadata: Its metadata.
   ///   - former: The model of the store, which can be there several times.
+  ///   - versions: The versions that can be on the way.
   ///   - destination: The version to migrate it to.
   /// - Returns: `nil` if the store has all entities of its model.
   /// - Throws: `InvalidInputError` if the destination has no such configuration, or several with
   ///   different entities.
   static func configuration(
     ofStoreAt path: String, with metadata: [String: Any], from former: [ModelVersion],
-    to destination: ModelVersion
+    along versions: [ModelVersion], to destination: ModelVersion
   ) throws(InvalidInputError) -> String? {
     do throws(MigrationPlanner.ConfigurationProblem) {
       return try MigrationPlanner.configuration(
-        ofStoreWith: metadata, from: former, to: destination)
+        ofStoreWith: metadata, from: former, along: versions, to: destination)
     } catch {
       switch error {
       case .ambiguous(let names):

@@ -86,7 +86,7 @@ package struct MigrationRoute {
         name: found.version ?? found.url.lastPathComponent, model: found.model)
     let former = [source] + (start.map { [versions.all[$0]] } ?? [])
     configuration = try Self.configuration(
-      ofStoreAt: path, with: metadata, from: former, to: destination)
+      ofStoreAt: path, with: metadata, from: former, along: versions.all, to: destination)
     isCurrent =
       configuration == nil
       ? source.model.digest == destination.model.digest

@@ -117,6 +117,26 @@ struct ConfigurationMigrationTests {
     #expect(report.stores.map(\.lost) == [[]])
   }
 
+  @Test(
+    "A version on the way can have the same entities in a configuration of another name",
+    arguments: ["Local", "Offline"])
+  func configurationOfVersionOnTheWayIsFound(last: String) throws {
+    let (store, versions) = try Self.store([
+      Self.version(1), Self.version(2, ["Device"]), Self.version(3, [last]),
+    ])
+    let migration = try ProgressiveMigration(
+      storeURL: store.url, versionsURL: versions, to: "City 3")
+    #expect(
+      migration.steps.map(\.description) == [
+        "City 1 to City 2, inferred", "City 2 to City 3, inferred",
+      ])
+    try migration.run()
+    #expect(try Self.names(store, Self.version(3, [last]), last) == ["Berlin", "Kyiv"])
+    #expect(
+      try store.values("SELECT name FROM sqlite_master WHERE name IN ('ZCITY', 'ZCOUNTRY')")
+        == [[.text("ZCITY")]])
+  }
+
   @Test("A store has each version with the same entities in its configuration")
   func versionWithTheSameEntitiesIsPresent() throws {
     let (store, versions) = try Self.store([

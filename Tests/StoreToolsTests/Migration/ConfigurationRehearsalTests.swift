@@ -150,6 +150,24 @@ struct ConfigurationRehearsalTests {
     #expect(rehearsal.doctor?.findings.isEmpty == true)
   }
 
+  @Test("A configuration with another name and the same entities is used on the way, too")
+  func renamedConfigurationOnTheWayIsUsed() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(.sqlite, in: folder)
+    let last = Self.model(isNext: true)
+    last.entitiesByName["City"]?.properties.append(Fixture.attribute("flag"))
+    let versions = try Self.versions(
+      [
+        "City": Self.model(isNext: false), "City 2": Self.model(isNext: true, local: "Offline"),
+        "City 3": last,
+      ], in: folder)
+    let rehearsal = try Fixture.rehearse(
+      store, to: versions, version: "City 3", isProgressive: true)
+    #expect(rehearsal.route.configuration == "Local" && rehearsal.isPossible)
+    #expect(rehearsal.route.steps.map(\.to) == ["City 2", "City 3"])
+    #expect(rehearsal.doctor?.findings.isEmpty == true)
+  }
+
   @Test("A version without the configuration is an error that names it")
   func missingConfigurationIsAnError() throws {
     let folder = try TemporaryFolder()
