@@ -294,10 +294,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     guard !stores.isEmpty else { throw NSError.noStore() }
     let candidates = stores.filter { $0.layouts.contains(layout) }
     guard let store = candidates.first(where: { !$0.isReadOnly }) ?? candidates.first else {
-      throw NSError.coreData(
-        NSPersistentStoreSaveError,
-        "No store of the coordinator contains the entity '\(layout.entityName)': "
-          + "their configurations don't contain it.")
+      throw NSError.noStore(containing: layout.entityName)
     }
     return store
   }

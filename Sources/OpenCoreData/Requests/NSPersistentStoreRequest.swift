@@ -94,7 +94,9 @@ extension NSManagedObjectContext {
       stores = (stores.first { !$0.isReadOnly } ?? stores.first).map { [$0] } ?? []
     }
     if stores.isEmpty, isInsertion || affected == nil {
-      throw affected == nil ? NSError.noStore() : NSError.noAffectedStore(of: plan.entityName)
+      guard affected == nil else { throw NSError.noAffectedStore(of: plan.entityName) }
+      throw requiredCoordinator.persistentStores.isEmpty
+        ? NSError.noStore() : NSError.noStore(containing: plan.entityName)
     }
     let files = try stores.map { store in
       guard let sqlite = try store.writable() as? SQLiteStore else {

@@ -42,6 +42,14 @@ extension NSError {
       "The coordinator has no store: add one before fetching or saving.")
   }
 
+  /// Returns the error for an entity that no store of a coordinator with stores can contain.
+  static func noStore(containing entity: String) -> NSError {
+    coreData(
+      NSPersistentStoreSaveError,
+      "No store of the coordinator contains the entity '\(entity)': "
+        + "their configurations don't contain it.")
+  }
+
   /// Returns the error for an insertion of which no affected store contains the entity.
   static func noAffectedStore(of entity: String) -> NSError {
     coreData(

@@ -141,7 +141,9 @@ struct AbsentEntityTests {
       let update = NSBatchUpdateRequest(entityName: "Workplace")
       update.propertiesToUpdate = ["name": "x"]
       for batch in [update, NSBatchDeleteRequest(objectIDs: [id])] as [NSPersistentStoreRequest] {
-        #expect(thrownError { try context.execute(batch) }?.code == NSPersistentStoreSaveError)
+        let error = thrownError { try context.execute(batch) }
+        #expect(error?.code == NSPersistentStoreSaveError)
+        #expect(error?.localizedDescription.contains("contains the entity 'Workplace'") == true)
       }
     }
   }
