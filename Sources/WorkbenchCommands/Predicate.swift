@@ -90,6 +90,25 @@ struct Predicate: Executable {
     let found = try FoundModel(path: path)
     console.warn(of: found.model, path: path)
     console.warnOfGuesses(in: found)
-    return try PredicateExplanation(format, entity: entity, model: found.model)
+    return try PredicateExplanation(
+      format, entity: entity, model: found.model, mapping: mapping(of: found.model))
+  }
+
+  /// Returns a model mapped to the tables of the store of `--plan`; `nil` if it doesn't match them,
+  /// or there's no store.
+  private func mapping(of model: NSManagedObjectModel) throws -> SQLModel? {
+    guard let plan else { return nil }
+    let url = URL(fileURLWithPath: plan)
+    let configuration = try? model.configuration(ofStoreAt: url)
+    do {
+      let connection = try StoreConnection.open(path: url.path, access: .inspecting)
+      defer { connection.close() }
+      return try SQLModel(model: model, configuration: configuration, connection: connection)
+    } catch let error as SQLiteError {
+      throw InvalidInputError(error, path: plan)
+    } catch {
+      // The query plan names what the store lacks.
+      return nil
+    }
   }
 }

@@ -2,6 +2,7 @@ import OpenCoreData
 import ProfileEvents
 import Profiling
 import RunResults
+import SQLiteDriver
 import ScenarioLanguage
 import StatementAnalysis
 import StoreTools
@@ -145,9 +146,17 @@ extension ShellEngine {
       }), let step = current.steps.first(where: { $0.text == current.results[index].text }),
       let format = step.format(of: .predicate),
       let explanation = try? PredicateExplanation(
-        format, entity: step.subject, model: session.model)
+        format, entity: step.subject, model: session.model, mapping: fileMapping(of: session))
     else { return [] }
     return PredicateText.lines(explanation, [.format, .tree, .binds])
+  }
+
+  /// Returns the model mapped to the file of a session, with the file's entity IDs.
+  private func fileMapping(of session: Session) throws -> SQLModel {
+    let connection = try StoreConnection.open(
+      path: session.storeURL.path, access: session.isReadOnly ? .inspecting : .reading)
+    defer { connection.close() }
+    return try session.mapping(on: connection)
   }
 
   /// Returns a plan without the branch mark if it has only one line.

@@ -326,9 +326,7 @@ extension ShellEngine {
     var statements = try connection.values(
       "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY tbl_name, rowid")
     if let word = arguments.words.first {
-      let mapping = try SQLModel(
-        model: session.model, configuration: session.configuration, connection: connection,
-        ignoresMissing: true)
+      let mapping = try session.mapping(on: connection)
       let table = mapping.entity(named: word.text)?.table ?? word.text
       statements = statements.filter { row in
         if case .text(let name) = row[0] { name.lowercased() == table.lowercased() } else { false }

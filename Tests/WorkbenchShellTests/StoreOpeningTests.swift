@@ -94,6 +94,34 @@ struct StoreOpeningTests {
     withExtendedLifetime(original.folder) {}
   }
 
+  /// An older version of the model may have had other entities.
+  @Test("`explain` translates a predicate with the entity IDs of the store")
+  func predicatesAreExplainedWithEntityIDsOfTheStore() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.file("Animals.sqlite")
+    let (animal, dog) = (NSEntityDescription(), NSEntityDescription())
+    (animal.name, dog.name) = ("Animal", "Dog")
+    let name = NSAttributeDescription()
+    (name.name, name.attributeType) = ("name", .stringAttributeType)
+    animal.properties = [name]
+    animal.subentities = [dog]
+    let model = NSManagedObjectModel()
+    model.entities = [animal, dog]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.remove(try coordinator.addPersistentStore(type: .sqlite, at: url))
+    let connection = try Connection(path: url.path, access: .writing)
+    try connection.execute("UPDATE Z_PRIMARYKEY SET Z_ENT = Z_ENT + 100")
+    try connection.execute("UPDATE Z_PRIMARYKEY SET Z_SUPER = 101 WHERE Z_SUPER = 1")
+    try connection.execute(
+      "INSERT INTO ZANIMAL(Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES(1, 102, 1, 'Rex')")
+    connection.close()
+    let shell = try ShellSession(url)
+    let fetched = shell.type("fetch Dog where \"name == 'Rex'\"").lines
+    #expect(fetched.first?.contains("1 Dog") == true, "\(fetched)")
+    let lines = shell.type("explain").lines
+    #expect(lines.contains { $0.hasSuffix(" [1] 102") }, "\(lines)")
+  }
+
   /// Unmappable rows don't hide the others, and are reported.
   @Test func validRowsAreShownAndUnmappableRowsReported() throws {
     let store = try OfficeStore()

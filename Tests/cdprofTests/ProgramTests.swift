@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import SQLiteDriver
 import Testing
 
 @Suite("Commands, options, and exit statuses")
@@ -353,6 +354,31 @@ struct ProgramTests {
     #expect(
       outcome.errors.hasPrefix("s.sqlite isn't a store of this model: no such table: ZARTICLE\n"))
     #expect(outcome.errors.contains("check the store with `cdprof doctor`"))
+  }
+
+  /// An older version of the model may have had other entities.
+  @Test("A predicate for a store is translated with the store's entity IDs")
+  func predicatePlanUsesEntityIDsOfTheStore() throws {
+    let (animal, dog) = (NSEntityDescription(), NSEntityDescription())
+    (animal.name, dog.name) = ("Animal", "Dog")
+    let name = NSAttributeDescription()
+    (name.name, name.attributeType) = ("name", .stringAttributeType)
+    animal.properties = [name]
+    animal.subentities = [dog]
+    let model = NSManagedObjectModel()
+    model.entities = [animal, dog]
+    let store = program.folder.file("s.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.remove(try coordinator.addPersistentStore(type: .sqlite, at: store))
+    let connection = try Connection(path: store.path, access: .writing)
+    try connection.execute("UPDATE Z_PRIMARYKEY SET Z_ENT = Z_ENT + 100")
+    try connection.execute("UPDATE Z_PRIMARYKEY SET Z_SUPER = 101 WHERE Z_SUPER = 1")
+    connection.close()
+    let arguments = ["predicate", "name == 'a'", "--entity", "Dog"]
+    let planned = try program.run(arguments + ["--plan", "s.sqlite"])
+    #expect(planned.status == 0 && planned.output.contains("        [1] 102\n"), "\(planned)")
+    let other = try program.run(arguments + ["--model", "s.sqlite"])
+    #expect(other.status == 0 && other.output.contains("        [1] 2\n"), "\(other)")
   }
 
   @Test(.enabled(if: PackageFiles.moody != nil))

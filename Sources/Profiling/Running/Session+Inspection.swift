@@ -1,6 +1,6 @@
 import Foundation
-import OpenCoreData
-import SQLiteDriver
+package import OpenCoreData
+package import SQLiteDriver
 import ScenarioLanguage
 package import WorkbenchText
 
@@ -228,6 +228,19 @@ private struct ObjectReader {
   }
 }
 
+extension Session {
+  /// Returns the model mapped to the tables of the store's file, with its entity IDs; a table or
+  /// column that the file lacks gets Core Data's default name.
+  ///
+  /// **Cost:** two SELECTs, which the run's counts don't include.
+  /// - Parameter connection: A separate connection to the file.
+  /// - Throws: A `SQLiteError` if the schema can't be read.
+  package func mapping(on connection: Connection) throws -> SQLModel {
+    try SQLModel(
+      model: model, configuration: configuration, connection: connection, ignoresMissing: true)
+  }
+}
+
 /// The columns of a store, for reading values as SQLite stores them.
 private struct StoredColumns {
   private let connection: Connection
@@ -238,9 +251,7 @@ private struct StoredColumns {
     connection = try StoreConnection.open(
       path: session.storeURL.path, access: session.isReadOnly ? .inspecting : .reading)
     do {
-      mapping = try SQLModel(
-        model: session.model, configuration: session.configuration, connection: connection,
-        ignoresMissing: true)
+      mapping = try session.mapping(on: connection)
     } catch {
       connection.close()
       throw error

@@ -22,9 +22,13 @@ package struct PredicateExplanation: Sendable {
 
   /// Parses a predicate format and translates it to SQL for an entity.
   ///
+  /// - Parameter mapping: The model mapped to the tables of a store. If it's `nil`, or the store
+  ///   can't contain the entity, the SQL has the tables and entity IDs of a new file.
   /// - Throws: A `CommandFailure` with a caret under an error, or under a part that can't be
   ///   translated to SQL; also if the entity is unknown.
-  package init(_ text: String, entity name: String, model: NSManagedObjectModel) throws {
+  package init(
+    _ text: String, entity name: String, model: NSManagedObjectModel, mapping: SQLModel? = nil
+  ) throws {
     let predicate = try PredicateExplanation.read(text)
     let names = ModelNames(model)
     let entity: NSEntityDescription
@@ -39,11 +43,12 @@ package struct PredicateExplanation: Sendable {
     } catch {
       throw CommandFailure(error, in: text)
     }
+    let mapped = mapping.flatMap { $0.entity(named: entity.name ?? "") == nil ? nil : $0 }
     do {
       try self.init(
         predicate: predicate,
         statement: FetchStatement(
-          predicate: predicate, entity: entity, in: SQLModel(model: model)))
+          predicate: predicate, entity: entity, in: mapped ?? SQLModel(model: model)))
     } catch let refusal as FetchStatement.Refusal {
       throw PredicateExplanation.failure(refusal, in: text)
     }
