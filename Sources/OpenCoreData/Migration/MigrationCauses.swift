@@ -62,7 +62,9 @@ struct MigrationCauses {
     switch statement.phase {
     case .housekeeping: return renumbering
     case .removeObjects, .createIndexes, .createTriggers: return ofObject(statement.sql, words)
-    case .alterTables: return ofAlteration(statement, words)
+    case .alterTables:
+      let renamed = statement.sql.contains(" RENAME TO ") ? path.map(of(path:)) ?? [] : []
+      return renamed.isEmpty ? ofAlteration(statement, words) : renamed
     case .renameTables, .copyRows, .dropTables, .keepJoinRows, .joinTables, .fillColumns:
       let direct = path.map(of(path:)) ?? []
       if !direct.isEmpty { return direct }
@@ -103,9 +105,26 @@ struct MigrationCauses {
     let table = sql.firstRange(of: " ON ").map {
       Self.words(of: String(sql[$0.upperBound...].prefix { $0 != "(" }))
     }
-    if let copied = copiedTable(table ?? words) { return ofCopy(copied) }
-    let owners = owners(of: words, in: table ?? words)
-    return owners.isEmpty ? changes(ofTables: table ?? words) : owners
+    let object = table == nil ? object(among: words) : nil
+    let tables = table ?? object.map { Set([$0.table]) } ?? words
+    if let copied = copiedTable(tables) { return ofCopy(copied) }
+    let owners = owners(of: words.union(object?.columns ?? []), in: tables)
+    guard owners.isEmpty else { return owners }
+    // The columns are as before, so it's the entities that require the index, or don't anymore.
+    let changed = changes(ofTables: tables)
+    let entities = changed.filter { scopes[$0]?.renumbers == true }
+    return entities.isEmpty ? changed : entities
+  }
+
+  /// Returns the table and the columns, in uppercase, of an index or R-tree whose name is among the
+  /// words of a statement that doesn't name its table; `nil` for any other statement.
+  private func object(among words: Set<String>) -> (table: String, columns: [String])? {
+    if let index = plan.objects.indexes.first(where: { words.contains($0.name.uppercased()) }) {
+      return (index.table.uppercased(), index.columns.compactMap { $0?.uppercased() })
+    }
+    let ranges = plan.sourceSchema.rangeIndexes + plan.destinationSchema.rangeIndexes
+    return ranges.first { words.contains($0.name.uppercased()) }
+      .map { ($0.table.uppercased(), $0.columns.map { $0.uppercased() }) }
   }
 
   // MARK: Copies
@@ -161,6 +180,12 @@ extension MigrationCauses {
         let names = entity.description.indexes.map { "Z_RT_\(entity.name)_\($0.name)" }
         scope.indexes.formUnion(names.map { $0.uppercased() })
       }
+      // A table gets the columns of an added entity, and loses those of one whose rows leave it.
+      let staysInTable =
+        former.map { plan.heirs[ObjectIdentifier($0.root)] === later?.root } ?? false
+      if !staysInTable, let entity = former ?? later {
+        for column in entity.ownColumns { add(column, to: &scope) }
+      }
     case .attribute, .relationship, .fetchedProperty:
       scope.paths = [difference.path]
       let oldName =
@@ -190,14 +215,18 @@ extension MigrationCauses {
     return scope
   }
 
+  private static func add(_ column: SQLColumn, to scope: inout Scope) {
+    scope.columns.formUnion(
+      [column.name, column.entityColumn, column.orderColumn].compactMap { $0?.uppercased() })
+  }
+
   /// Adds the columns of a property, and the tables that contain them.
   private static func add(_ entity: SQLEntity?, _ name: String?, to scope: inout Scope) {
     guard let entity, let name else { return }
     let prefix = name + "."
     for column in entity.columns
     where column.property.name == name || column.property.name.hasPrefix(prefix) {
-      scope.columns.formUnion(
-        [column.name, column.entityColumn, column.orderColumn].compactMap { $0?.uppercased() })
+      add(column, to: &scope)
     }
     guard let list = entity.toMany[name] else { return }
     switch list.storage {

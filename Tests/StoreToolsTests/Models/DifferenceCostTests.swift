@@ -21,8 +21,15 @@ struct DifferenceCostTests {
   private static let rating =
     #"<attribute name="rating" optional="YES" attributeType="Integer 16"/>"#
 
-  private static func entity(_ content: String, _ name: String = "Mood") -> String {
-    #"<entity name="\#(name)">\#(content)</entity>"#
+  /// - Parameter rest: Other attributes of the element.
+  private static func entity(
+    _ content: String, _ name: String = "Mood", _ rest: String = ""
+  ) -> String {
+    #"<entity name="\#(name)" \#(rest)>\#(content)</entity>"#
+  }
+
+  private static func subentity(_ content: String) -> String {
+    entity(content, "Sad", #"parentEntity="Mood""#)
   }
 
   private static func relationship(
@@ -145,6 +152,32 @@ struct DifferenceCostTests {
           + "Note: copy the rows, Note: drop the old table",
       ]),
     Case(
+      testDescription: "a subentity adds its columns to the table", old: entity(code),
+      new: entity(code) + subentity(rating),
+      expected: [
+        "Sad: all rows of the table: Mood: add ZRATING, create the index ZMOOD_Z_ENT_INDEX, "
+          + "negate the entity IDs, Mood: set the entity ID, Sad: set the entity ID, "
+          + "remove the former entity IDs"
+      ]),
+    Case(
+      testDescription: "the columns of a removed subentity cause the copy of the table",
+      old: entity(code) + subentity(rating),
+      new: entity(code + #"<attribute name="extra" optional="YES" attributeType="String"/>"#),
+      expected: [
+        "Mood.extra: nothing: ",
+        "Sad: all rows twice: Mood: rename the old table, Mood: create the table, "
+          + "Mood: copy the rows, Mood: drop the old table, negate the entity IDs, "
+          + "Mood: set the entity ID, remove the former entity IDs",
+      ]),
+    Case(
+      testDescription: "the only subentity, which is removed, needed the index of entity IDs",
+      old: entity(code) + subentity(""), new: entity(code),
+      expected: [
+        "Sad: all rows of the table: drop the index ZMOOD_Z_ENT_INDEX, "
+          + "Mood: delete rows of other entities, negate the entity IDs, "
+          + "Mood: set the entity ID, remove the former entity IDs"
+      ]),
+    Case(
       testDescription: "no version hash changes", old: entity(code),
       new: entity(
         #"<attribute name="code" optional="YES" attributeType="String" maxValueString="9"/>"#),
@@ -176,6 +209,45 @@ struct DifferenceCostTests {
       from: try Self.model(Self.entity(Self.code + Self.rating)),
       to: try Self.model(Self.entity(Self.code + note) + Self.entity(Self.code, "Tag")))
     #expect(try LightweightMigrationCosts(comparison).copiedEntities == ["Mood"])
+  }
+
+  @Test("An entity that leaves its hierarchy causes its indexes, not the attributes that move")
+  func indexesOfAnEntityThatLeavesItsHierarchy() throws {
+    let countries = Self.relationship("countries", to: "Country", inverse: "continent")
+    let continent = Self.relationship(
+      "continent", to: "Continent", inverse: "countries", #"maxCount="1""#)
+    let parent = #"parentEntity="Region""#
+    let comparison = ModelComparison(
+      from: try Self.model(
+        Self.entity(Self.code + Self.rating, "Region", #"isAbstract="YES""#)
+          + Self.entity(countries, "Continent", parent)
+          + Self.entity(continent, "Country", parent)),
+      to: try Self.model(
+        Self.entity(Self.code + Self.rating + countries, "Continent")
+          + Self.entity(Self.code + Self.rating + continent, "Country")))
+    #expect(comparison.differences.contains { $0.kind == .moved && $0.path == "Country.code" })
+    let costs = try LightweightMigrationCosts(comparison)
+    let index = try #require(
+      costs.statements.first { $0.name == "create the index ZCOUNTRY_ZCONTINENT_INDEX" })
+    let causes = index.causes.map { comparison.differences[$0] }
+    #expect(causes.map(\.subject) == [.entity] && causes.map(\.path) == ["Country"])
+  }
+
+  @Test("A new type causes that an R-tree of the values is dropped, created, and filled")
+  func rangeIndexesBelongToDifferences() throws {
+    func rated(_ type: String) throws -> NSManagedObjectModel {
+      try Self.model(
+        Self.entity(
+          #"<attribute name="rating" optional="YES" attributeType="\#(type)"/>"#
+            + #"<fetchIndex name="byRating"><fetchIndexElement property="rating" type="RTree" "#
+            + #"order="ascending"/></fetchIndex>"#))
+    }
+    let comparison = ModelComparison(from: try rated("Integer 16"), to: try rated("Double"))
+    #expect(comparison.differences.map(\.path) == ["Mood.rating"])
+    let statements = try LightweightMigrationCosts(comparison).statements.filter {
+      $0.name.hasSuffix("the R-tree Z_RT_Mood_byRating") && !$0.sql.contains(" TRIGGER ")
+    }
+    #expect(statements.map(\.causes) == [[0], [0], [0]])
   }
 
   @Test("The text has the SQL once, and the other causes of it")
