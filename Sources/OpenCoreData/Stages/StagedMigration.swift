@@ -55,7 +55,9 @@ struct StagedMigration {
     for stage in manager.stages[start.stage...] {
       guard let stage = stage as? NSCustomMigrationStage else { continue }
       // The stages after the last version's lead to later ones.
-      if stage.currentModel.isModel(destination) { break }
+      if try stage.currentModel.isModel(destination) || storeModel().digest == destination.digest {
+        break
+      }
       let current = try stage.currentModel.resolve()
       // The stage that ends with the store's version is complete.
       if try !stage.currentModel.isModel(storeModel()), try stage.nextModel.isModel(storeModel()) {

@@ -216,6 +216,7 @@ struct StagedMigrationTests {
   func laterStagesDoNotRun() throws {
     for stages in [
       [Self.custom(1, 2), Self.custom(2, 3)], [Self.light(1, 2), Self.custom(2, 3)],
+      [Self.custom(1, 2), Self.light(2, 3), Self.custom(3, 4)],
     ] {
       let store = try Sample.store(Self.version(1))
       for case let stage as NSCustomMigrationStage in stages.suffix(1) {
