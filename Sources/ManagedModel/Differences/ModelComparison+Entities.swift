@@ -104,11 +104,17 @@ extension ModelComparison {
     }
   }
 
-  /// Records which properties of a new entity its subentities declared before.
+  /// Records which properties of a new entity its subentities declared before, and which ones they
+  /// get from it.
   mutating func noteMovedProperties(to entity: NSEntityDescription) {
+    let hasFormer = entity.withDescendants.contains { formerEntities[ObjectIdentifier($0)] != nil }
     for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
       let former = declarer(before: property, of: entity)
-      if let former { noteMove(of: property, to: entity, from: former) }
+      if let former {
+        noteMove(of: property, to: entity, from: former)
+      } else if hasFormer {
+        noteAddition(of: property, to: entity)
+      }
       compareOthers(before: property, of: entity, besides: former)
     }
   }

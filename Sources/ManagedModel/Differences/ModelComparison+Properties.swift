@@ -17,7 +17,9 @@ extension ModelComparison {
       add(
         .changed, new.subject, of: entity, new.name,
         detail: new.isTransient ? "transient now" : "stored now", .lightweight,
-        new.isTransient ? "Its values aren't carried over." : nil)
+        new.isTransient
+          ? "Its values aren't carried over."
+          : new.isOptional ? nil : Self.reasonOfRequirement(of: new))
     }
     compareOptionality(old, new, entity)
     compareModifiers(old, new, of: new, entity, "hash modifier")

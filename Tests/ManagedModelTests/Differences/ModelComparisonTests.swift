@@ -116,6 +116,16 @@ import Testing
       "added entity Furry",
       "changed entity Lion: parent from Animal to Furry"),
     Case(
+      "a new parent with an attribute",
+      ("name=\"Lion\" parentEntity=\"Animal\"", "name=\"Lion\" parentEntity=\"Furry\""),
+      (
+        "<entity name=\"Alone\"/>",
+        "<entity name=\"Alone\"/><entity name=\"Furry\" parentEntity=\"Animal\">"
+          + "<attribute name=\"fur\" attributeType=\"String\"/></entity>"
+      ),
+      effect: .lightweight, "added entity Furry", "added attribute Furry.fur",
+      "changed entity Lion: parent from Animal to Furry"),
+    Case(
       "a parent for an entity that had none",
       ("<entity name=\"Alone\"/>", "<entity name=\"Alone\" parentEntity=\"Animal\"/>"),
       effect: .custom, "changed entity Alone: parent from none to Animal"),

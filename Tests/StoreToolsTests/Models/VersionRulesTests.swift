@@ -29,6 +29,11 @@ struct VersionRulesTests {
     #"<entity name="Mood">\#(content)</entity>"#
   }
 
+  private static func moodBelowBase(_ content: String) -> String {
+    #"<entity name="Base">\#(content)</entity><entity name="Mood" parentEntity="Base">"#
+      + attribute("code") + "</entity>"
+  }
+
   private static func attribute(_ name: String, _ others: String = #"optional="YES""#) -> String {
     #"<attribute name="\#(name)" attributeType="String" \#(others)/>"#
   }
@@ -66,6 +71,17 @@ struct VersionRulesTests {
       rule: "required-without-default", old: mood(attribute("code")),
       failing: mood(attribute("code") + attribute("title", "")),
       passing: mood(attribute("code") + attribute("title", #"defaultValueString="x""#))),
+    Case(
+      rule: "required-without-default", old: mood(attribute("title", #"transient="YES""#)),
+      failing: mood(attribute("title", "")),
+      passing: mood(attribute("title", #"defaultValueString="x""#))),
+    Case(
+      rule: "required-without-default",
+      old: mood(attribute("title", #"optional="YES" transient="YES""#)),
+      failing: mood(attribute("title", "")), passing: mood(attribute("title"))),
+    Case(
+      rule: "required-without-default", old: mood(attribute("code")),
+      failing: moodBelowBase(attribute("title", "")), passing: moodBelowBase(attribute("title"))),
     Case(
       rule: "required-relationship", old: related(#"optional="YES""#), failing: related(""),
       passing: related(#"optional="YES""#) + #"<entity name="Tag"/>"#),

@@ -22,9 +22,8 @@ struct RequiredWithoutDefaultRule: ModelRule {
   static let name = "required-without-default"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
-    checked.changes(of: .attribute).compactMap { difference, entity in
-      guard difference.isNewlyRequired,
-        let attribute = entity.attributesByName[difference.name ?? ""],
+    checked.newlyStored(.attribute).compactMap { name, entity in
+      guard let attribute = entity.attributesByName[name],
         !attribute.isOptional, !attribute.isTransient, !attribute.isDerived,
         !attribute.hasDefaultValue
       else { return nil }
@@ -40,9 +39,8 @@ struct RequiredRelationshipRule: ModelRule {
   static let name = "required-relationship"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
-    checked.changes(of: .relationship).compactMap { difference, entity in
-      guard difference.isNewlyRequired,
-        let relationship = entity.relationshipsByName[difference.name ?? ""],
+    checked.newlyStored(.relationship).compactMap { name, entity in
+      guard let relationship = entity.relationshipsByName[name],
         !relationship.isOptional, !relationship.isTransient, !relationship.isToMany
       else { return nil }
       return finding(
@@ -141,11 +139,6 @@ struct ExternalStorageChangeRule: ModelRule {
   }
 }
 
-extension ModelDifference {
-  /// Whether a property was added, or became required.
-  fileprivate var isNewlyRequired: Bool { kind == .added || detail == "required now" }
-}
-
 extension CheckedModel {
   /// The differences of a kind of members from the earlier version, with their entities.
   fileprivate func changes(
@@ -156,6 +149,23 @@ extension CheckedModel {
         let entity = difference.entity.flatMap({ model.entitiesByName[$0] })
       else { return nil }
       return (difference, entity)
+    }
+  }
+
+  /// The properties that were added, became required, or weren't stored before, each once, with
+  /// their entities.
+  fileprivate func newlyStored(
+    _ subject: ModelDifference.Subject
+  ) -> [(name: String, entity: NSEntityDescription)] {
+    var seen: Set<String> = []
+    return changes(of: subject).compactMap { difference, entity in
+      let isNew =
+        difference.kind == .added || difference.detail == "required now"
+        || difference.detail == "stored now"
+      guard isNew, let name = difference.name, seen.insert(difference.path).inserted else {
+        return nil
+      }
+      return (name, entity)
     }
   }
 }
