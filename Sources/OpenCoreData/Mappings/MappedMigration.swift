@@ -237,9 +237,11 @@ extension MappedMigration {
   ///
   /// As for a SQLite store, the old document stays with `~` at the end of its name, unless it isn't
   /// wanted. **Cost:** that of the migration manager, with both documents in memory.
-  /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the document is being
-  ///   migrated or written elsewhere, or the file system fails. The store is unchanged then.
+  /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the URL is a symbolic
+  ///   link, the document is being migrated or written elsewhere, or the file system fails. The
+  ///   store is unchanged then.
   func migrateDocument() throws {
+    try refuseLink()
     let lock = try DocumentLock(url)
     defer { lock.release() }
     let temporary = TemporaryStore(replacing: url)

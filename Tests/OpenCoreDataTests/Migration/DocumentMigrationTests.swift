@@ -104,6 +104,26 @@ struct DocumentMigrationTests {
     #expect(try content(of: Self.opened(store.url, type, Self.next()))["Town"]?.count == 1)
   }
 
+  @Test("A link to a document isn't replaced by the migrated one", arguments: types)
+  func linksAreNotReplaced(type: NSPersistentStore.StoreType) throws {
+    let store = try Self.store(type)
+    let folder = store.url.deletingLastPathComponent()
+    let bundle = try Self.bundle(in: folder)
+    let target = folder.appendingPathComponent("Target.store")
+    try FileManager.default.moveItem(at: store.url, to: target)
+    try FileManager.default.createSymbolicLink(at: store.url, withDestinationURL: target)
+    let bytes = try Data(contentsOf: target)
+    let error = thrownError { _ = try Self.opened(store.url, type, Self.next(), [bundle]) }
+    #expect(error?.code == NSMigrationError)
+    #expect(error?.localizedDescription.contains("Pass the URL of the store itself") == true)
+    #expect(try Data(contentsOf: target) == bytes)
+    #expect(try Self.names(store) == ["Bundle", "Store.sqlite", "Target.store"])
+    let path = try FileManager.default.destinationOfSymbolicLink(atPath: store.url.path)
+    #expect(path == target.path)
+    // Its target is migrated by its own URL.
+    _ = try Self.opened(target, type, Self.next(), [bundle])
+  }
+
   @Test(
     "A document that can't be migrated is unchanged, and the error states the reason",
     arguments: types)
