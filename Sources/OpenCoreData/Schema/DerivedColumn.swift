@@ -150,6 +150,41 @@ extension DerivedColumn {
   }
 }
 
+extension [DerivedColumn] {
+  /// The columns, each after the one that it's derived from, so that all values can be computed in
+  /// this order; those that are derived from each other stay in their order.
+  var sourcesFirst: [DerivedColumn] {
+    let positions = Dictionary(
+      zip(map(\.place), indices), uniquingKeysWith: { first, _ in first })
+    var sorted: [DerivedColumn] = []
+    var seen: Set<Int> = []
+    for index in indices {
+      var chain: [DerivedColumn] = []
+      var next: Int? = index
+      while let position = next, seen.insert(position).inserted {
+        chain.append(self[position])
+        next = self[position].sourcePlace.flatMap { positions[$0] }
+      }
+      sorted += chain.reversed()
+    }
+    return sorted
+  }
+}
+
+extension DerivedColumn {
+  /// The table and the column.
+  fileprivate var place: [String] { [entity.table, column] }
+
+  /// The table and the column of the values that are copied or summed; `nil` for other formulas.
+  fileprivate var sourcePlace: [String]? {
+    switch source {
+    case .copy(let hops, let column, _): [hops.last?.table ?? entity.table, column]
+    case .sum(let relationship, let column): [relationship.table, column]
+    case .count, .now: nil
+    }
+  }
+}
+
 extension DerivedFormula.Change {
   /// The SQL function, which predicates use too.
   var function: ValueFunction {

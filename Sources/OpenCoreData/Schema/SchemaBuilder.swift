@@ -352,14 +352,16 @@ extension SchemaBuilder {
 extension SchemaBuilder {
   /// The derived attributes of the model, each once, in the entity that declares it.
   ///
-  /// Those with an unsupported derivation expression are excluded.
+  /// Those with an unsupported derivation expression are excluded. One that's derived from another
+  /// one comes after it.
   var derivedColumns: [DerivedColumn] {
     var names = ClaimedNames()
-    return model.entities.flatMap { entity in
+    let columns = model.entities.flatMap { entity in
       entity.ownColumns.compactMap {
         DerivedColumn($0, of: entity, in: model)?.claimingTriggers(&names)
       }
     }
+    return columns.sourcesFirst
   }
 
   /// The triggers that keep derived attributes up to date for all writers of the file.

@@ -244,6 +244,33 @@ struct LightweightMigrationTests {
     #expect(try store.values("SELECT COUNT(*) FROM ZHUMAN") == [[.integer(4)]])
   }
 
+  @Test("An attribute that's derived from another derived attribute is computed after it")
+  func derivedAttributesAreComputedInOrder() throws {
+    func derived(
+      _ name: String, _ type: NSAttributeType, _ formula: String
+    ) -> NSDerivedAttributeDescription {
+      let attribute = NSDerivedAttributeDescription()
+      (attribute.name, attribute.attributeType) = (name, type)
+      attribute.derivationExpression = NSExpression(format: formula)
+      return attribute
+    }
+    let store = try Self.store()
+    try store.migrate(
+      to: Self.model { person, city in
+        person.properties += [
+          derived("again", .stringAttributeType, "uppercase:(plain)"),
+          derived("plain", .stringAttributeType, "lowercase:(name)"),
+          derived("years", .integer64AttributeType, "age"),
+        ]
+        city.properties.append(derived("ages", .integer64AttributeType, "residents.@sum.years"))
+      })
+    #expect(
+      try store.values("SELECT ZAGAIN, ZPLAIN FROM ZPERSON ORDER BY ZNAME") == [
+        [.text("ADA"), .text("ada")], [.text("BO"), .text("bo")], [.text("CY"), .text("cy")],
+      ])
+    #expect(try store.values("SELECT ZAGES FROM ZCITY") == [[.integer(36)]])
+  }
+
   @Test("S14-9 An index is created if a hash modifier makes the store migrate")
   func indexNeedsAHashModifier() throws {
     func indexed(_ modifier: String?) -> NSManagedObjectModel {
