@@ -65,16 +65,41 @@ extension ModelComparison {
         detail: kind == .changed ? "from (\(before ?? "")) to (\(after ?? ""))" : nil, .none,
         kind == .removed ? nil : hint)
     }
-    let constraints = [old, new].map { entity in
-      Set(entity.uniquenessConstraintNames.map { $0.joined(separator: ", ") })
-    }
-    for names in constraints[1].subtracting(constraints[0]).sorted() {
-      add(
-        .added, .constraint, of: new, names, .lightweight,
-        "Migration fails if rows have the same values.")
-    }
-    for names in constraints[0].subtracting(constraints[1]).sorted() {
+    compareConstraints(old, new)
+  }
+
+  /// Compares uniqueness constraints by the later names of their properties.
+  private mutating func compareConstraints(
+    _ old: NSEntityDescription, _ new: NSEntityDescription
+  ) {
+    let formers = formerProperties[ObjectIdentifier(new)] ?? [:]
+    let laterNames = Dictionary(
+      new.propertiesByName.values.compactMap { property in
+        formers[ObjectIdentifier(property)].map { ($0.name, property.name) }
+      }, uniquingKeysWith: { first, _ in first })
+    let before = Dictionary(
+      old.uniquenessConstraintNames.map { names in
+        (
+          names.joined(separator: ", "),
+          names.map { laterNames[$0] ?? $0 }.joined(separator: ", ")
+        )
+      }, uniquingKeysWith: { first, _ in first })
+    noteConstraints(of: new, besides: Set(before.values))
+    let after = Set(new.uniquenessConstraintNames.map { $0.joined(separator: ", ") })
+    for (names, later) in before.sorted(by: { $0.key < $1.key }) where !after.contains(later) {
       add(.removed, .constraint, of: new, names, .lightweight)
+    }
+  }
+
+  /// Records the constraints that rows have to meet in addition to known ones.
+  private mutating func noteConstraints(
+    of entity: NSEntityDescription, besides known: Set<String> = []
+  ) {
+    let names = Set(entity.uniquenessConstraintNames.map { $0.joined(separator: ", ") })
+    for names in names.subtracting(known).sorted() {
+      add(
+        .added, .constraint, of: entity, names, .lightweight,
+        "Migration fails if rows have the same values.")
     }
   }
 
@@ -104,10 +129,11 @@ extension ModelComparison {
     }
   }
 
-  /// Records which properties of a new entity its subentities declared before, and which ones they
-  /// get from it.
+  /// Records which properties of a new entity its subentities declared before, and which properties
+  /// and constraints they get from it.
   mutating func noteMovedProperties(to entity: NSEntityDescription) {
     let hasFormer = entity.withDescendants.contains { formerEntities[ObjectIdentifier($0)] != nil }
+    if hasFormer { noteConstraints(of: entity) }
     for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
       let former = declarer(before: property, of: entity)
       if let former {

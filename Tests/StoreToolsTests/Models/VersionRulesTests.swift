@@ -58,9 +58,16 @@ struct VersionRulesTests {
         + #"inverseName="moods"/>"#) + country
   }
 
-  private static let unique =
-    "<uniquenessConstraints><uniquenessConstraint>"
-    + #"<constraint value="code"/></uniquenessConstraint></uniquenessConstraints>"#
+  private static func unique(_ names: String...) -> String {
+    let constraints = names.map {
+      #"<uniquenessConstraint><constraint value="\#($0)"/></uniquenessConstraint>"#
+    }
+    return "<uniquenessConstraints>\(constraints.joined())</uniquenessConstraints>"
+  }
+
+  private static func base(_ content: String) -> String {
+    #"<entity name="Base">\#(content)</entity><entity name="Mood" parentEntity="Base"/>"#
+  }
 
   static let cases = [
     Case(
@@ -87,8 +94,15 @@ struct VersionRulesTests {
       passing: related(#"optional="YES""#) + #"<entity name="Tag"/>"#),
     Case(
       rule: "new-constraint", old: mood(attribute("code")),
-      failing: mood(attribute("code") + unique),
+      failing: mood(attribute("code") + unique("code")),
       passing: mood(attribute("code") + attribute("title"))),
+    Case(
+      rule: "new-constraint", old: mood(attribute("code") + unique("code")),
+      failing: mood(attribute("code") + attribute("title") + unique("code", "title")),
+      passing: mood(attribute("key", #"optional="YES" elementID="code""#) + unique("key"))),
+    Case(
+      rule: "new-constraint", old: mood(attribute("code")),
+      failing: base(attribute("code") + unique("code")), passing: base(attribute("code"))),
     Case(
       rule: "index-without-modifier", old: mood(attribute("code")), failing: index(),
       passing: index(#"versionHashModifier="2""#)),
