@@ -32,6 +32,12 @@ struct MigrationAssociations {
     destinations.identities[range]
   }
 
+  /// Returns the destination instances in a range that aren't associated at an earlier position,
+  /// too.
+  func newDestinations(in range: Range<Int>) -> [FetchedIdentity] {
+    range.filter(destinations.isFirst).map { destinations.identities[$0] }
+  }
+
   /// Returns the source instances in a range of the order in which they were added.
   func sources(in range: Range<Int>) -> ArraySlice<FetchedIdentity> {
     sources.identities[range]
@@ -81,6 +87,13 @@ private struct InstanceList {
       found.append(Int(position))
     }
     return found
+  }
+
+  /// Returns whether a position is the first one of its instance.
+  func isFirst(_ position: Int) -> Bool {
+    let key = InstanceKey(identities[position])
+    guard let last else { return position == 0 || InstanceKey(identities[position - 1]) != key }
+    return last[key].map { Int(next[Int($0)]) == position } ?? false
   }
 
   private func ascendingPositions(of key: InstanceKey) -> Range<Int> {

@@ -201,11 +201,7 @@ final class MigrationPasses {
       let range = start..<min(start + manager.batchSize, known.count)
       let sources = try manager.sourceContext.load(
         known.sources(in: range), prefetching: plan.prefetchPaths)
-      var seen: Set<InstanceKey> = []
-      let destinations = known.destinations(in: range).filter {
-        seen.insert(InstanceKey($0)).inserted
-      }
-      let objects = try manager.destinationContext.load(destinations[...])
+      let objects = try manager.destinationContext.load(known.newDestinations(in: range)[...])
       let related = try manager.destinationContext.load(plan.related(to: sources, manager)[...])
       for object in objects {
         try report.check()

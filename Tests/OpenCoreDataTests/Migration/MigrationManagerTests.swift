@@ -70,6 +70,30 @@ private final class LoosePolicy: NSEntityMigrationPolicy {
   }
 }
 
+/// Makes one instance of all source instances, and counts for each mapping how often it's related.
+private final class JoiningPolicy: NSEntityMigrationPolicy {
+  override func createDestinationInstances(
+    forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+  ) throws {
+    let known = manager.destinationInstances(
+      forEntityMappingName: mapping.name, sourceInstances: nil)
+    guard let first = known.first else {
+      try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+      return
+    }
+    manager.associate(sourceInstance: sInstance, withDestinationInstance: first, for: mapping)
+  }
+  override func createRelationships(
+    forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping,
+    manager: NSMigrationManager
+  ) throws {
+    var counts = manager.userInfo?["counts"] as? [String: Int] ?? [:]
+    counts[mapping.name ?? "", default: 0] += 1
+    manager.userInfo = ["counts": counts]
+    try super.createRelationships(forDestination: dInstance, in: mapping, manager: manager)
+  }
+}
+
 /// Cancels the migration at the second instance, from another thread.
 private final class CancellingPolicy: NSEntityMigrationPolicy {
   override func endInstanceCreation(
@@ -150,6 +174,23 @@ struct MigrationManagerTests {
     #expect(
       try store.values("SELECT count(*), count(ZHOME) FROM ZPERSON") == [
         [3, 0].map { .integer($0) }
+      ])
+  }
+
+  @Test(
+    "An instance of several source instances is related once, in whichever batches they are",
+    arguments: [1, 2, 1_000])
+  func instancesAreRelatedOnce(batchSize: Int) throws {
+    let model = Sample.model()
+    let manager = NSMigrationManager(sourceModel: Sample.model(), destinationModel: model)
+    manager.batchSize = batchSize
+    let (store, _) = try migrate(to: model, with: manager) { use(JoiningPolicy.self, in: $0) }
+    #expect(
+      manager.userInfo?["counts"] as? [String: Int]
+        == ["IEM_Copy_City": 1, "IEM_Copy_Person": 1])
+    #expect(
+      try store.values("SELECT count(*), count(ZHOME) FROM ZPERSON") == [
+        [1, 1].map { .integer($0) }
       ])
   }
 
