@@ -188,10 +188,7 @@ struct MigrationManagerTests {
     #expect(
       manager.userInfo?["counts"] as? [String: Int]
         == ["IEM_Copy_City": 1, "IEM_Copy_Person": 1])
-    #expect(
-      try store.values("SELECT count(*), count(ZHOME) FROM ZPERSON") == [
-        [1, 1].map { .integer($0) }
-      ])
+    #expect(try store.values("SELECT count(*) FROM ZPERSON") == [[.integer(1)]])
   }
 
   @Test("M-17 A migration that's cancelled throws the error and leaves no file")
