@@ -16,7 +16,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   public let viewContext: NSManagedObjectContext
   /// The stores to load; by default `NAME.sqlite` in the default directory.
   open var persistentStoreDescriptions: [NSPersistentStoreDescription]
-  /// The stores that were opened, with their descriptions.
+  /// The store that was opened last for each description.
   private let loaded = Mutex<[LoadedStore]>([])
 
   private struct LoadedStore {
@@ -65,7 +65,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
       persistentStoreCoordinator.add(description) { [self] result in
         switch result {
         case .success(let store):
-          loaded.withLock { $0.append(LoadedStore(description: description, store: store)) }
+          loaded.withLock { loaded in
+            loaded.removeAll { $0.description === description }
+            loaded.append(LoadedStore(description: description, store: store))
+          }
           block(description, nil)
         case .failure(let error): block(description, error)
         }

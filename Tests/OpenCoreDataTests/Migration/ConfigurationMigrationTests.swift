@@ -77,11 +77,11 @@ struct ConfigurationMigrationTests {
   }
 
   @Test(
-    "Only the configuration is migrated, under its name or that of one with the same entities",
-    arguments: ["Local", "Offline"])
-  func configurationIsMigrated(last: String) throws {
+    "Only the configuration is migrated, under its name or those of others with the same entities",
+    arguments: ["Local", "Offline"], [["Local", "Offline"], ["Device"]])
+  func configurationIsMigrated(last: String, onTheWay: [String]) throws {
     let (store, versions) = try Self.store([
-      Self.version(1), Self.version(2, ["Local", last]), Self.version(3, [last]),
+      Self.version(1), Self.version(2, onTheWay), Self.version(3, [last]),
     ])
     let migration = try ProgressiveMigration(
       storeURL: store.url, versionsURL: versions, to: "City 3")
@@ -115,26 +115,6 @@ struct ConfigurationMigrationTests {
     #expect(report.passes, "\(report)")
     #expect(report.stores.map(\.version) == ["City 1"])
     #expect(report.stores.map(\.lost) == [[]])
-  }
-
-  @Test(
-    "A version on the way can have the same entities in a configuration of another name",
-    arguments: ["Local", "Offline"])
-  func configurationOfVersionOnTheWayIsFound(last: String) throws {
-    let (store, versions) = try Self.store([
-      Self.version(1), Self.version(2, ["Device"]), Self.version(3, [last]),
-    ])
-    let migration = try ProgressiveMigration(
-      storeURL: store.url, versionsURL: versions, to: "City 3")
-    #expect(
-      migration.steps.map(\.description) == [
-        "City 1 to City 2, inferred", "City 2 to City 3, inferred",
-      ])
-    try migration.run()
-    #expect(try Self.names(store, Self.version(3, [last]), last) == ["Berlin", "Kyiv"])
-    #expect(
-      try store.values("SELECT name FROM sqlite_master WHERE name IN ('ZCITY', 'ZCOUNTRY')")
-        == [[.text("ZCITY")]])
   }
 
   @Test("A store has each version with the same entities in its configuration")
