@@ -14,21 +14,28 @@ package struct Event: Sendable, Identifiable {
   package var duration: UInt64
   /// The operating system's thread ID.
   package var thread: UInt64
-  /// The context's name, or `nil` if it has none or no context was involved.
-  package var context: String?
-  package var entity: String?
-  /// The relationship of a relationship fault, or the key path component of a prefetch.
-  package var relationship: String?
-  package var object: ObjectReference?
-  /// The source of a fault's values, for faults only.
-  package var source: FaultSource?
   /// The number of rows returned, objects saved or merged, or rows changed, depending on the kind.
   package var rows: Int
   /// The number of exchanges with a server, for a program's own store only.
   package var roundTrips: Int
-  /// The statement, for statements and for events that record their query.
-  package var statement: StatementRecord?
-  package var callSite: CallSite?
+  /// The context's name and the call site; `nil` if neither is known.
+  package var origin: EventOrigin?
+  /// The entity's name, if it was set; `entity` is that of the object otherwise.
+  package private(set) var entityName: String?
+  /// The relationship of a relationship fault, or the key path component of a prefetch.
+  package var relationship: String?
+  /// The store and entity of the object, if there's one.
+  package private(set) var objectEntity: StoreEntity?
+  /// The primary key of the object; 0 without one.
+  package private(set) var primaryKey: Int64
+  /// The SQL of the statement, if there's one.
+  package private(set) var sql: String?
+  private var statementDetails: StatementRecord.Details?
+  private var intArrays: Int
+  /// The purpose of the statement, if there's one.
+  package private(set) var statementKind: StatementKind?
+  /// The source of a fault's values, for faults only.
+  package var source: FaultSource?
   /// The return addresses, innermost first; empty unless a sink requires stacks.
   package var stack: [UInt]
   private var rare: Rare?
@@ -62,11 +69,75 @@ package struct Event: Sendable, Identifiable {
     self.thread = thread
     self.rows = 0
     self.roundTrips = 0
+    self.primaryKey = 0
+    self.intArrays = 0
     self.stack = []
   }
 }
 
+/// The context and the call site of events: one object for all events that have both in common, so
+/// that an event retains one object instead of two strings.
+package final class EventOrigin: Hashable, Sendable {
+  /// The context's name, or `nil` if it has none or no context was involved.
+  package let context: String?
+  package let callSite: CallSite?
+
+  package init(context: String?, callSite: CallSite?) {
+    self.context = context
+    self.callSite = callSite
+  }
+
+  package static func == (one: EventOrigin, other: EventOrigin) -> Bool {
+    one === other || one.context == other.context && one.callSite == other.callSite
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(context)
+    hasher.combine(callSite)
+  }
+}
+
 extension Event {
+  /// The context's name, or `nil` if it has none or no context was involved.
+  package var context: String? {
+    get { origin?.context }
+    set { origin = EventOrigin(context: newValue, callSite: callSite) }
+  }
+
+  /// The line of the program, scenario, or shell that caused the event, if it's known.
+  package var callSite: CallSite? {
+    get { origin?.callSite }
+    set { origin = EventOrigin(context: context, callSite: newValue) }
+  }
+
+  /// The name of the fetched, saved, or otherwise affected entity; that of the object unless it was
+  /// set.
+  package var entity: String? {
+    get { entityName ?? objectEntity?.entity }
+    set { entityName = newValue }
+  }
+
+  /// The object of a fault or a row-cache look-up.
+  package var object: ObjectReference? {
+    get { objectEntity.map { ObjectReference($0, primaryKey: primaryKey) } }
+    set { (objectEntity, primaryKey) = (newValue?.origin, newValue?.primaryKey ?? 0) }
+  }
+
+  /// The statement, for statements and for events that record their query.
+  package var statement: StatementRecord? {
+    get {
+      guard let sql, let statementKind else { return nil }
+      return StatementRecord(
+        kind: statementKind, sql: sql, intArrays: intArrays, statementDetails)
+    }
+    set {
+      sql = newValue?.sql
+      statementKind = newValue?.kind
+      intArrays = newValue?.intArrays ?? 0
+      statementDetails = newValue?.details
+    }
+  }
+
   /// The number of passes of validation and `willSave` until one changed nothing, for saves only.
   package var rounds: Int {
     get { rare?.fields.rounds ?? 0 }
@@ -99,6 +170,9 @@ extension Event {
 
   /// Whether it has one of the fields above, or had one.
   package var hasRareFields: Bool { rare != nil }
+
+  /// Whether its statement has arrays, or details that a sink requires.
+  package var hasStatementDetails: Bool { statementDetails != nil || intArrays != 0 }
 
   private mutating func change(_ change: (inout Rare.Fields) -> Void) {
     var fields = rare?.fields ?? Rare.Fields()
@@ -188,10 +262,10 @@ package struct StatementRecord: Sendable {
   package var sql: String
   /// The number of arrays bound as `_Z_intarrayN`, which the log mentions.
   package var intArrays: Int
-  private var details: Details?
+  fileprivate var details: Details?
 
   /// What's recorded only if a sink requires it, in a block of its own.
-  private final class Details: Sendable {
+  fileprivate final class Details: Sendable {
     let binds: [String]?
     let work: StatementWork?
     let found: [FoundObject]?
@@ -225,6 +299,10 @@ package struct StatementRecord: Sendable {
       details = Details(binds, work, found, plan)
     }
   }
+
+  fileprivate init(kind: StatementKind, sql: String, intArrays: Int, _ details: Details?) {
+    (self.kind, self.sql, self.intArrays, self.details) = (kind, sql, intArrays, details)
+  }
 }
 
 extension StatementRecord {
@@ -240,9 +318,6 @@ extension StatementRecord {
 
   /// The query plan as the `sqlite3` shell draws it, or `nil` unless a sink requires plans.
   package var plan: [String]? { details?.plan }
-
-  /// Whether any of these was recorded.
-  package var hasDetails: Bool { details != nil }
 }
 
 /// The kind of an event.
@@ -308,22 +383,51 @@ package enum StatementKind: String, Sendable, Codable {
 
 /// A reference to an object in a store, inexpensive enough to be part of every fault event.
 package struct ObjectReference: Hashable, Sendable {
-  /// The store's identifier (`Z_UUID`).
-  package var store: String
-  /// The name of the object's own entity, not of the fetched entity.
-  package var entity: String
+  /// The object's store and own entity, not the fetched entity.
+  package let origin: StoreEntity
   /// `Z_PK`.
-  package var primaryKey: Int64
+  package let primaryKey: Int64
 
-  package init(store: String, entity: String, primaryKey: Int64) {
-    self.store = store
-    self.entity = entity
+  package init(_ origin: StoreEntity, primaryKey: Int64) {
+    self.origin = origin
     self.primaryKey = primaryKey
   }
+
+  package init(store: String, entity: String, primaryKey: Int64) {
+    self.init(StoreEntity(store: store, entity: entity), primaryKey: primaryKey)
+  }
+
+  /// The store's identifier (`Z_UUID`).
+  package var store: String { origin.store }
+
+  /// The name of the object's own entity, not of the fetched entity.
+  package var entity: String { origin.entity }
 
   /// The URI that Core Data prints for the same object, such as `x-coredata://STORE/Entity/p4`.
   package var uri: String {
     "x-coredata://\(store)/\(entity)/p\(primaryKey)"
+  }
+}
+
+/// An entity in a store: one object for all references to its objects.
+package final class StoreEntity: Hashable, Sendable {
+  /// The store's identifier (`Z_UUID`).
+  package let store: String
+  /// The entity's name.
+  package let entity: String
+
+  package init(store: String, entity: String) {
+    self.store = store
+    self.entity = entity
+  }
+
+  package static func == (one: StoreEntity, other: StoreEntity) -> Bool {
+    one === other || one.entity == other.entity && one.store == other.store
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(store)
+    hasher.combine(entity)
   }
 }
 

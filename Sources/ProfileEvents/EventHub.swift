@@ -7,8 +7,7 @@ package import Synchronization
 /// Without a sink, a hot path reads only `demand`.
 package final class EventHub: Sendable {
   private let sinks = Mutex<[any EventSink]>([])
-  private let lastID = Atomic<Int>(0)
-  /// What the sinks require, to be read without the hub; valid as long as the hub.
+  /// What the sinks require, and the last ID, to be used without the hub; valid as long as the hub.
   package let demand = EventDemand()
 
   package init() {}
@@ -45,7 +44,7 @@ package final class EventHub: Sendable {
 
   /// Returns the ID for an event that begins now.
   package func nextID() -> Int {
-    lastID.add(1, ordering: .relaxed).newValue
+    demand.nextID()
   }
 
   /// Passes an event that ended to every sink.
@@ -57,38 +56,50 @@ package final class EventHub: Sendable {
 
   private func publish(_ sinks: [any EventSink]) {
     let detail = sinks.reduce(into: EventDetail()) { $0.formUnion($1.detail) }
-    demand.word.pointee.store(sinks.isEmpty ? 0 : (detail.rawValue << 1 | 1), ordering: .relaxed)
+    demand.words.pointee.details.store(
+      sinks.isEmpty ? 0 : (detail.rawValue << 1 | 1), ordering: .relaxed)
   }
 }
 
-/// What the sinks of a hub require, in one word of the hub's.
+/// What the sinks of a hub require, and the IDs of its events, in two words of the hub's.
 ///
-/// A hot path keeps a copy next to its hub: reading the word through the hub would retain and
+/// A hot path keeps a copy next to its hub: reading the words through the hub would retain and
 /// release the hub, which costs ten times as much. Whoever keeps a copy must keep the hub, too.
-package struct EventDemand: @unchecked Sendable {  // the word is atomic
-  /// 0 without a sink, otherwise the details in the bits above the lowest, which is 1.
-  @usableFromInline let word: UnsafeMutablePointer<Atomic<Int>>
+package struct EventDemand: @unchecked Sendable {  // the words are atomic
+  @usableFromInline
+  struct Words: ~Copyable {
+    /// 0 without a sink, otherwise the details in the bits above the lowest, which is 1.
+    @usableFromInline let details = Atomic(0)
+    fileprivate let lastID = Atomic(0)
+  }
+
+  @usableFromInline let words: UnsafeMutablePointer<Words>
 
   fileprivate init() {
-    word = .allocate(capacity: 1)
-    word.initialize(to: Atomic(0))
+    words = .allocate(capacity: 1)
+    words.initialize(to: Words())
   }
 
   fileprivate func free() {
-    word.deinitialize(count: 1)
-    word.deallocate()
+    words.deinitialize(count: 1)
+    words.deallocate()
+  }
+
+  /// Returns the ID for an event that begins now.
+  package func nextID() -> Int {
+    words.pointee.lastID.add(1, ordering: .relaxed).newValue
   }
 
   /// Whether there's a sink that receives events.
   ///
   /// **Cost:** a load.
   @inlinable package var isListening: Bool {
-    word.pointee.load(ordering: .relaxed) != 0
+    words.pointee.details.load(ordering: .relaxed) != 0
   }
 
   /// The union of the details that the sinks require; empty if there are no sinks.
   package var detail: EventDetail {
-    EventDetail(rawValue: word.pointee.load(ordering: .relaxed) >> 1)
+    EventDetail(rawValue: words.pointee.details.load(ordering: .relaxed) >> 1)
   }
 
   /// Returns whether a sink requires a detail.
@@ -96,7 +107,7 @@ package struct EventDemand: @unchecked Sendable {  // the word is atomic
   /// **Cost:** a load.
   @inlinable @inline(__always)
   package func includes(_ detail: EventDetail) -> Bool {
-    word.pointee.load(ordering: .relaxed) >> 1 & detail.rawValue != 0
+    words.pointee.details.load(ordering: .relaxed) >> 1 & detail.rawValue != 0
   }
 }
 

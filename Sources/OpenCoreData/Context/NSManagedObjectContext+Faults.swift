@@ -135,7 +135,6 @@ extension NSManagedObjectContext {
     case .parent: scope.counters.objectFaultsFromParent += 1
     }
     scope.end(event) { event in
-      event.entity = object.layout.entityName
       event.object = store.reference(object.layout, object.primaryKey)
       event.source = source
       event.rows = found ? 1 : 0
@@ -222,7 +221,6 @@ extension NSManagedObjectContext {
       }
     } catch {
       scope.fail(event, error) { event in
-        event.entity = object.layout.entityName
         event.relationship = relationship.name
         event.object = store.reference(object.layout, object.primaryKey)
       }
@@ -234,7 +232,6 @@ extension NSManagedObjectContext {
     case .parent: scope.counters.relationshipFaultsFromParent += 1
     }
     scope.end(event) { event in
-      event.entity = object.layout.entityName
       event.relationship = relationship.name
       event.object = store.reference(object.layout, object.primaryKey)
       event.source = source
@@ -306,7 +303,6 @@ extension NSManagedObjectContext {
 
   private func emitCacheLookup(_ found: Bool, of object: NSManagedObject, in store: RowStore) {
     scope.emit(found ? .rowCacheHit : .rowCacheMiss) { event in
-      event.entity = object.layout.entityName
       event.object = store.reference(object.layout, object.primaryKey)
     }
   }

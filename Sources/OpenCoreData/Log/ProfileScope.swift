@@ -13,9 +13,15 @@ final class ProfileScope {
   @exclusivity(unchecked) private(set) var demand: EventDemand
   @exclusivity(unchecked) var counters = Counters()
   /// The call site of events until it's changed.
-  @exclusivity(unchecked) var callSite: CallSite?
+  @exclusivity(unchecked) var callSite: CallSite? {
+    didSet { knownOrigin = nil }
+  }
   /// The context's name.
-  @exclusivity(unchecked) var contextName: String?
+  @exclusivity(unchecked) var contextName: String? {
+    didSet { knownOrigin = nil }
+  }
+  /// The origin of events; `nil` until the first one after a change.
+  @exclusivity(unchecked) private var knownOrigin: EventOrigin?
   /// The transaction author for the history.
   var author: String?
   @exclusivity(unchecked) private var parent = 0
@@ -49,8 +55,7 @@ final class ProfileScope {
     var event = Event(
       id: open.id, parent: open.parent, kind: open.kind, begin: open.begin,
       duration: end &- open.begin, thread: MonotonicClock.threadID())
-    event.context = contextName
-    event.callSite = callSite
+    event.origin = origin
     if demand.includes(.stacks) { event.stack = CallStack.addresses() }
     complete(&event)
     hub.emit(event)
@@ -61,7 +66,7 @@ final class ProfileScope {
   func emit(_ kind: EventKind, _ complete: (inout Event) -> Void) {
     guard demand.isListening else { return }
     let now = MonotonicClock.now()
-    emit(OpenEvent(id: hub.nextID(), parent: parent, kind: kind, begin: now), end: now, complete)
+    emit(OpenEvent(id: demand.nextID(), parent: parent, kind: kind, begin: now), end: now, complete)
   }
 
   /// Discards an event that failed: a fault, a save, or a transaction.
@@ -85,8 +90,16 @@ final class ProfileScope {
     demand.includes(.work) ? statement.work : nil
   }
 
+  private var origin: EventOrigin? {
+    if let knownOrigin { return knownOrigin }
+    guard contextName != nil || callSite != nil else { return nil }
+    let origin = EventOrigin(context: contextName, callSite: callSite)
+    knownOrigin = origin
+    return origin
+  }
+
   private func open(_ kind: EventKind) -> OpenEvent {
-    let id = hub.nextID()
+    let id = demand.nextID()
     let open = OpenEvent(id: id, parent: parent, kind: kind, begin: MonotonicClock.now())
     parent = id
     return open

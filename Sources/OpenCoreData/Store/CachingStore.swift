@@ -125,8 +125,7 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
 
   /// Returns a reference to an object for events.
   final func reference(_ layout: EntityLayout, _ primaryKey: Int64) -> ObjectReference {
-    ObjectReference(
-      store: identifier, entity: layout.entityName, primaryKey: primaryKey)
+    ObjectReference(handle.entity(layout), primaryKey: primaryKey)
   }
 }
 

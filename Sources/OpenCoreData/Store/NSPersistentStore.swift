@@ -1,4 +1,5 @@
 import ManagedModel
+import ProfileEvents
 import Synchronization
 
 /// A store of a coordinator.
@@ -156,22 +157,40 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 /// coordinator: retaining an object that has weak references is slower, and every fault retains the
 /// store.
 final class StoreHandle: @unchecked Sendable {  // `coordinator` is set before there is an ID
-  private let name: Mutex<String>
+  private let name: Mutex<Name>
   private weak var coordinator: NSPersistentStoreCoordinator?
   /// The reference objects of a program's own store; `nil` for stores with primary keys.
   let references: ObjectReferences?
 
+  private struct Name {
+    var identifier: String
+    /// The entities that events have referred to, by their index in the model.
+    var entities: [StoreEntity?] = []
+  }
+
   init(identifier: String, references: ObjectReferences? = nil) {
-    name = Mutex(identifier)
+    name = Mutex(Name(identifier: identifier))
     self.references = references
   }
 
   /// `Z_UUID`.
-  var identifier: String { name.withLock { $0 } }
+  var identifier: String { name.withLock { $0.identifier } }
 
   /// Sets a new identifier.
   func rename(_ identifier: String) {
-    name.withLock { $0 = identifier }
+    name.withLock { $0 = Name(identifier: identifier) }
+  }
+
+  /// Returns what the references of events to objects of an entity have in common.
+  func entity(_ layout: EntityLayout) -> StoreEntity {
+    name.withLock { name in
+      let index = layout.modelIndex
+      if index < name.entities.count, let known = name.entities[index] { return known }
+      while name.entities.count <= index { name.entities.append(nil) }
+      let entity = StoreEntity(store: name.identifier, entity: layout.entityName)
+      name.entities[index] = entity
+      return entity
+    }
   }
 
   /// Sets the coordinator through which the store is found.

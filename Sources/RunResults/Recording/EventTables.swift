@@ -33,50 +33,48 @@ struct EventTables: Sendable {
   /// It's a class because comparing and reading a struct with so many strings would copy them.
   final class Shape: Sendable, Hashable {
     let kind: EventKind
-    let context: String?
-    let entity: String?
+    let origin: EventOrigin?
+    let entityName: String?
     let relationship: String?
-    let objectStore: String?
-    let objectEntity: String?
+    let object: StoreEntity?
     let sql: String?
-    let callSite: CallSite?
     let thread: UInt64
 
     init(_ event: Event) {
       kind = event.kind
-      context = event.context
-      entity = event.entity
+      origin = event.origin
+      entityName = event.entityName
       relationship = event.relationship
-      objectStore = event.object?.store
-      objectEntity = event.object?.entity
-      sql = event.statement?.sql
-      callSite = event.callSite
+      object = event.objectEntity
+      sql = event.sql
       thread = event.thread
     }
 
     static func == (one: Shape, other: Shape) -> Bool {
-      one.kind == other.kind && one.thread == other.thread && one.context == other.context
-        && one.entity == other.entity && one.objectEntity == other.objectEntity
-        && one.objectStore == other.objectStore && one.relationship == other.relationship
-        && one.callSite == other.callSite && one.sql == other.sql
+      one.kind == other.kind && one.thread == other.thread && one.origin == other.origin
+        && one.entityName == other.entityName && one.object == other.object
+        && one.relationship == other.relationship && one.sql == other.sql
     }
 
     func hash(into hasher: inout Hasher) {
       hasher.combine(kind)
-      hasher.combine(context)
-      hasher.combine(entity)
+      hasher.combine(origin)
+      hasher.combine(entityName)
       hasher.combine(relationship)
-      hasher.combine(objectEntity)
+      hasher.combine(object)
       hasher.combine(sql)
-      hasher.combine(callSite)
     }
+
+    /// The entity's name or, if none was set, that of the object's.
+    var entity: String? { entityName ?? object?.entity }
 
     /// Returns whether this is the shape of an event.
     func matches(_ event: Event) -> Bool {
-      kind == event.kind && thread == event.thread && context == event.context
-        && entity == event.entity && objectEntity == event.object?.entity
-        && objectStore == event.object?.store && relationship == event.relationship
-        && callSite == event.callSite && sql == event.statement?.sql
+      kind == event.kind && thread == event.thread
+        && (origin === event.origin || origin == event.origin)
+        && (object === event.objectEntity || object == event.objectEntity)
+        && entityName == event.entityName && relationship == event.relationship
+        && sql == event.sql
     }
   }
 
@@ -99,9 +97,8 @@ struct EventTables: Sendable {
     /// Returns whether an event has extras.
     static func exist(in event: Event) -> Bool {
       if event.hasRareFields { return true }
-      guard let statement = event.statement else { return false }
-      return statement.intArrays != 0
-        || statement.hasDetails && (statement.found != nil || statement.plan != nil)
+      guard event.hasStatementDetails, let statement = event.statement else { return false }
+      return statement.intArrays != 0 || statement.found != nil || statement.plan != nil
     }
 
     init(_ event: Event) {
@@ -126,10 +123,10 @@ struct EventTables: Sendable {
   mutating func append(_ event: Event, shape: UInt32) {
     var record = Record(
       id: event.id, parent: event.parent, begin: event.begin, duration: event.duration,
-      rows: event.rows, key: event.object?.primaryKey ?? 0, shape: shape, details: 0, extras: 0,
-      stack: 0, kind: event.kind, source: event.source, statement: event.statement?.kind,
+      rows: event.rows, key: event.primaryKey, shape: shape, details: 0, extras: 0, stack: 0,
+      kind: event.kind, source: event.source, statement: event.statementKind,
       roundTrips: UInt16(clamping: event.roundTrips))
-    if let statement = event.statement, statement.hasDetails,
+    if event.hasStatementDetails, let statement = event.statement,
       statement.work != nil || statement.binds != nil
     {
       details.append(StatementDetails(work: statement.work, binds: statement.binds))

@@ -26,8 +26,9 @@ package struct RecordedEvent: Sendable, Identifiable {
   package var duration: UInt64 { record.duration }
   /// The operating system's thread ID.
   package var thread: UInt64 { shape.thread }
+  fileprivate var origin: EventOrigin? { shape.origin }
   /// The context's name, or `nil` if it has none or no context was involved.
-  package var context: String? { shape.context }
+  package var context: String? { shape.origin?.context }
   /// The name of the fetched, saved, or otherwise affected entity, if there's one.
   package var entity: String? { shape.entity }
   /// The relationship of a relationship fault, or the key path component of a prefetch.
@@ -47,7 +48,7 @@ package struct RecordedEvent: Sendable, Identifiable {
   /// The request of a fetch or count, or `nil` if requests weren't recorded.
   package var request: RequestRecord? { extras?.request }
   /// The line of the program, scenario, or shell that caused the event, if it's known.
-  package var callSite: CallSite? { shape.callSite }
+  package var callSite: CallSite? { shape.origin?.callSite }
   /// The return addresses, innermost first; empty if stacks weren't recorded.
   package var stack: [UInt] {
     record.stack == 0 ? [] : tables.stacks[Int(record.stack) - 1]
@@ -55,15 +56,14 @@ package struct RecordedEvent: Sendable, Identifiable {
 
   /// The object of a fault or a row-cache look-up.
   package var object: ObjectReference? {
-    guard let store = shape.objectStore, let entity = shape.objectEntity else { return nil }
-    return ObjectReference(store: store, entity: entity, primaryKey: record.key)
+    shape.object.map { ObjectReference($0, primaryKey: record.key) }
   }
 
   /// The primary key of the object, or `nil` if the event has no object.
-  package var primaryKey: Int64? { shape.objectStore == nil ? nil : record.key }
+  package var primaryKey: Int64? { shape.object == nil ? nil : record.key }
 
   /// The name of the object's entity or, without an object, the event's entity.
-  package var objectEntity: String? { shape.objectEntity ?? shape.entity }
+  package var objectEntity: String? { shape.object?.entity ?? shape.entity }
 
   /// The statement, for statements and for events that record their query.
   package var statement: RecordedStatement? {
@@ -107,7 +107,7 @@ extension Event {
     self.init(
       id: recorded.id, parent: recorded.parent, kind: recorded.kind, begin: recorded.begin,
       duration: recorded.duration, thread: recorded.thread)
-    context = recorded.context
+    origin = recorded.origin
     entity = recorded.entity
     relationship = recorded.relationship
     object = recorded.object
@@ -119,7 +119,6 @@ extension Event {
     statement = recorded.statement?.copy
     path = recorded.path
     request = recorded.request
-    callSite = recorded.callSite
     stack = recorded.stack
   }
 
