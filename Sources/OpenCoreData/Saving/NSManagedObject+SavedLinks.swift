@@ -129,22 +129,16 @@ extension NSRelationshipDescription {
 extension ObjectKey {
   /// Creates the key of a managed object or an object ID; `nil` for any other value.
   ///
-  /// Objects of another store have no key: no row equals them.
-  /// - Parameter storeIndex: The index of the store that is being read.
-  init?(of value: Any, storeIndex: Int) {
-    switch value {
-    case let object as NSManagedObject:
-      self.init(object.primaryKey, object.layout, storeIndex)
-    case let objectID as NSManagedObjectID:
-      self.init(objectID.primaryKey, objectID.layout, storeIndex)
-    default:
+  /// Objects of another store have no key: no row equals them. Another coordinator's store may be
+  /// the same file.
+  /// - Parameter handle: The handle of the store that is being read.
+  init?(of value: Any, in handle: StoreHandle) {
+    guard let id = (value as? NSManagedObject)?.objectID ?? value as? NSManagedObjectID else {
       return nil
     }
-  }
-
-  private init(_ key: Int64, _ layout: EntityLayout, _ storeIndex: Int) {
+    let isOfStore = id.handle.map { $0 === handle || $0.identifier == handle.identifier } ?? false
     self.init(
-      primaryKey: key > 0 && layout.storeIndex == storeIndex ? key : nil,
-      entityName: layout.entityName)
+      primaryKey: isOfStore && !id.isTemporaryID ? id.primaryKey : nil,
+      entityName: id.layout.entityName)
   }
 }

@@ -38,14 +38,15 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
   init(
     layouts: StoreLayouts, type: String, url: URL?, identifier: String, configuration: String?,
     isReadOnly: Bool, options: [AnyHashable: Any]?, metadata: [String: Any],
-    references: ObjectReferences? = nil, isIncremental: Bool = false
+    references: ObjectReferences? = nil, handle: StoreHandle? = nil, isIncremental: Bool = false
   ) {
     self.layouts = layouts
     self.isIncremental = isIncremental
     shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
     super.init(
       type: type, url: url, identifier: identifier, configuration: configuration,
-      isReadOnly: isReadOnly, options: options, metadata: metadata, references: references)
+      isReadOnly: isReadOnly, options: options, metadata: metadata, references: references,
+      handle: handle)
   }
 
   /// Whether the store was removed from its coordinator.

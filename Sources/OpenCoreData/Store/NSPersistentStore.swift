@@ -37,7 +37,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   init(
     type: String, url: URL?, identifier: String, configuration: String?, isReadOnly: Bool,
-    options: [AnyHashable: Any]?, metadata: [String: Any], references: ObjectReferences? = nil
+    options: [AnyHashable: Any]?, metadata: [String: Any], references: ObjectReferences? = nil,
+    handle: StoreHandle? = nil
   ) {
     self.storeType = type
     self.configuration = configuration
@@ -46,7 +47,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     self.forbidsSaves = isReadOnly
     self.options = options
     self.knownMetadata = metadata
-    self.handle = StoreHandle(identifier: identifier, references: references)
+    self.handle = handle ?? StoreHandle(identifier: identifier, references: references)
   }
 
   /// The store's identifier, part of each object's URI: `Z_UUID` of a SQLite file, the UUID of a

@@ -37,8 +37,9 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     skippedRows = options?[SkippedRows.option] as? SkippedRows
     external = pool.isInMemory ? .inRows : ExternalStorage(storeURL: url)
     self.mapping = mapping
+    let handle = StoreHandle(identifier: identifier)
     translator = SQLTranslator(model: mapping, largestInRow: external.largestInRow) {
-      ObjectKey(of: $0, storeIndex: storeIndex)
+      ObjectKey(of: $0, in: handle)
     }
     statements = WriteStatements(translator: translator)
     let known = Dictionary(
@@ -50,7 +51,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
         mapping.entities.lazy.map { ($0.number, $0.description) }, of: mapping.model,
         storeIndex: storeIndex),
       type: NSSQLiteStoreType, url: url, identifier: identifier, configuration: configuration,
-      isReadOnly: isReadOnly, options: options, metadata: metadata)
+      isReadOnly: isReadOnly, options: options, metadata: metadata, handle: handle)
   }
 
   deinit {

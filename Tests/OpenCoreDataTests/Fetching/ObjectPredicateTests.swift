@@ -44,6 +44,46 @@ struct ObjectPredicateTests {
   }
 
   @Test(
+    "Objects of another file, which have the same primary keys, match no rows",
+    arguments: StoreKind.allCases)
+  func objectsOfAnotherFileMatchNoRows(kind: StoreKind) throws {
+    let (store, other) = try (CityStore(kind), CityStore(kind))
+    func objects(_ entity: String) throws -> [NSManagedObject] {
+      try other.context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+    }
+    let (people, cities) = try other.context.performAndWait {
+      try (objects("Person"), objects("City"))
+    }
+    let (personIDs, cityIDs) = other.context.performAndWait {
+      (people.map(\.objectID), cities.map(\.objectID))
+    }
+    try store.context.performAndWait {
+      let al = try store.object("Person", "Al")
+      let cases: [(String, String, [Any])] = [
+        ("Person", "self IN %@", [people]), ("Person", "objectID IN %@", [personIDs]),
+        ("Person", "self == %@ OR self == %@", [people[0], personIDs[1]]),
+        ("Person", "city IN %@", [cities]), ("Person", "city == %@", [cityIDs[0]]),
+        ("City", "ANY residents IN %@", [personIDs]), ("City", "%@ IN visitors", [personIDs[0]]),
+        ("City", "visitors CONTAINS %@", [people[0]]),
+        ("City", "SUBQUERY(residents, $r, $r IN %@).@count > 0", [people]),
+        ("City", "mayor IN %@ OR mayor == %@", [people, personIDs[0]]),
+      ]
+      for isChanged in [false, true] {
+        if isChanged { al.setValue(25, forKey: "age") }
+        for (entity, format, arguments) in cases {
+          let predicate = NSPredicate(format: format, argumentArray: arguments)
+          let found = try store.names(entity, predicate)
+          #expect(found == [], "\(format)")
+        }
+        let predicate = NSPredicate(format: "NOT self IN %@ AND self != %@", personIDs, people[0])
+        let found = try store.names("Person", predicate)
+        #expect(found.count == people.count)
+        #expect(predicate.evaluate(with: al))
+      }
+    }
+  }
+
+  @Test(
     "S12-15, S12-17 primary keys use a lookup; a relationship and a count are one SELECT",
     arguments: [
       ("Person", "SELF == %@", ["SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]),
