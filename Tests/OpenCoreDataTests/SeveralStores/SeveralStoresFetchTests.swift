@@ -95,6 +95,25 @@ struct SeveralStoresFetchTests {
   }
 
   @Test(
+    "Dictionaries of two stores are sorted by values at the end of key paths",
+    arguments: TwoStores.Pair.allCases)
+  func dictionariesAreSortedByKeyPaths(pair: TwoStores.Pair) throws {
+    let two = try TwoStores(pair)
+    try two.addEmployees(5)
+    let context = two.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = ["name", "department", "department.name"]
+      request.sortDescriptors = [NSSortDescriptor(key: "department.name", ascending: false)]
+      request.fetchLimit = 3
+      let found = try context.fetch(request)
+      #expect(found.map { $0["name"] as? String } == ["e04", "e03", "e02"])
+      #expect(found.allSatisfy { $0.count == 3 })
+    }
+  }
+
+  @Test(
     "Unsaved changes, a child, and a results controller include two stores",
     arguments: TwoStores.Pair.allCases)
   func unsavedChangesChildAndResultsControllerIncludeTwoStores(pair: TwoStores.Pair) throws {

@@ -126,6 +126,11 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
       key: key, ascending: !ascending, comparison: comparison, block: block, keyPath: swiftKeyPath)
   }
 
+  /// Returns a sort descriptor with the same direction and comparison for another key.
+  package func keyed(by key: String) -> NSSortDescriptor {
+    NSSortDescriptor(key: key, ascending: ascending, comparison: comparison, block: block)
+  }
+
   /// Returns the order of two objects.
   ///
   /// Reads the key path of both, which can fire faults. Traps for a key that a Swift value doesn't
