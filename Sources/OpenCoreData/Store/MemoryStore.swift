@@ -301,6 +301,8 @@ final class MemoryRecord: PredicateRecord {
 
   var hasStableIdentity: Bool { true }
 
+  var placeByID: UInt64 { NSManagedObjectID.place(of: row.primaryKey) }
+
   var objectID: NSManagedObjectID {
     NSManagedObjectID(layout: row.layout, primaryKey: row.primaryKey, store: reader.store)
   }

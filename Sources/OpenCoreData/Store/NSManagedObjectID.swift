@@ -122,4 +122,12 @@ extension NSManagedObjectID: ManagedObjectReference, URIRepresentable {
 
   /// `false` for a temporary ID.
   package var hasStableIdentity: Bool { !isTemporaryID }
+
+  /// The primary key; for a temporary ID, a number after all keys, in the order of insertion.
+  package var placeByID: UInt64 { Self.place(of: primaryKey) }
+
+  /// Returns the position of a primary key, or of a temporary key, in an order by object IDs.
+  static func place(of key: Int64) -> UInt64 {
+    key > 0 ? UInt64(key) : (1 << 63) &+ key.magnitude
+  }
 }

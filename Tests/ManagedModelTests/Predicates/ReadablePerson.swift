@@ -7,6 +7,7 @@ final class ReadablePerson: KeyValueReadable, ManagedObjectReference, @unchecked
     let number: Int
     var referenceIdentity: AnyHashable { self }
     var hasStableIdentity: Bool { true }
+    var placeByID: UInt64 { UInt64(number) }
   }
 
   let identifier: Identifier
@@ -20,6 +21,7 @@ final class ReadablePerson: KeyValueReadable, ManagedObjectReference, @unchecked
 
   var referenceIdentity: AnyHashable { identifier }
   var hasStableIdentity: Bool { true }
+  var placeByID: UInt64 { identifier.placeByID }
 
   func value(forKey key: String) -> Any? {
     reads.append(key)

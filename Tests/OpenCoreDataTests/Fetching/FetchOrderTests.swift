@@ -23,6 +23,34 @@ struct FetchOrderTests {
     }
   }
 
+  @Test(
+    "Objects are sorted by their IDs, new ones as if they were saved",
+    arguments: StoreKind.allCases)
+  func objectsAreSortedByTheirIDs(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: TestModels.company())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let entity = try #require(stack.model.entitiesByName["Employee"])
+      for (name, isSaved) in [("c", true), ("a", true), ("b", true), ("e", false), ("d", false)] {
+        NSManagedObject(entity: entity, insertInto: context).setValue(name, forKey: "name")
+        if isSaved { try context.save() }
+      }
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      func names(by key: String, ascending: Bool) throws -> [String] {
+        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: ascending)]
+        return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+      }
+      for key in ["objectID", "self"] {
+        request.includesPendingChanges = false
+        #expect(try names(by: key, ascending: true) == ["c", "a", "b"])
+        #expect(try names(by: key, ascending: false) == ["b", "a", "c"])
+        request.includesPendingChanges = true
+        #expect(try names(by: key, ascending: true) == ["c", "a", "b", "e", "d"])
+        #expect(try names(by: key, ascending: false) == ["d", "e", "b", "a", "c"])
+      }
+    }
+  }
+
   @Test("S6.26 manual paging: IDs, then one page at a time", arguments: StoreKind.allCases)
   func manualPagingLoadsIDsThenOnePageAtATime(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)

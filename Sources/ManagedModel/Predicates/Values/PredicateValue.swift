@@ -280,9 +280,14 @@ extension PredicateValue: Hashable {
   /// Returns the order of two values in a total order for sorting: `nil` first, then by kind, then
   /// by value.
   ///
-  /// NaN is `nil`, as in a store.
+  /// NaN is `nil`, as in a store. Objects, which have no order for `<`, are sorted by their IDs.
   static func order(_ left: Self, _ right: Self) -> ComparisonResult {
     if left.rank != right.rank { return order(left.rank, right.rank) }
+    if case .object(let object) = left, case .object(let other) = right,
+      let reference = object.reference, let otherReference = other.reference
+    {
+      return order(reference.placeByID, otherReference.placeByID)
+    }
     return compare(left, right) ?? .orderedSame
   }
 
