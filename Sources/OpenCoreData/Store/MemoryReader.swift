@@ -125,21 +125,37 @@ final class MemoryReader: StoreReader {
 // Unknown keys are an error, as in SQL, even if there are no rows.
 
 extension MemoryReader {
-  /// Checks the keys that a fetch compares and sorts by, up to an operator such as `@count`.
+  /// Checks the keys that a fetch compares, returns in dictionaries, and sorts by, up to an
+  /// operator such as `@count`.
   ///
-  /// - Throws: 134060 with the first key that its entity doesn't store, and for an order by a
-  ///   to-many relationship.
+  /// - Throws: 134060 with the first key that its entity doesn't store, for an order by a to-many
+  ///   relationship, and for one as a value of a dictionary.
   func checkKeys(of plan: FetchPlan) throws {
     for path in plan.predicate?.ownKeyPaths ?? [] { try check(path, plan.entity) }
-    // Dictionaries are also sorted by their entries.
-    guard plan.dictionary == nil else { return }
-    for key in plan.sort.compactMap(\.key) {
+    if let dictionary = plan.dictionary { try checkKeys(of: dictionary, plan.entity) }
+    for key in plan.sort.compactMap(\.key)
+    where plan.dictionary?.computedColumn(named: key) == nil {
       let path = PredicateKeyPath(key)
       let last = try check(path, plan.entity)
       guard (last as? NSRelationshipDescription)?.isToMany == true,
         path.keys.count == path.components.count
       else { continue }
       throw NSError.fetch("A to-many relationship, such as '\(key)', can't be sorted by.")
+    }
+  }
+
+  private func checkKeys(of dictionary: DictionaryPlan, _ entity: NSEntityDescription) throws {
+    for column in dictionary.columns + dictionary.groups {
+      for path in column.expression.ownKeyPaths { try check(path, entity) }
+      guard case .keyPath(let path) = column.expression.node, path.leadsToMany(from: entity)
+      else { continue }
+      throw NSError.fetch(
+        "A dictionary can't contain the values of a to-many relationship, such as '\(path.text)'. "
+          + "Count its objects, as in tags.@count, or use another function.")
+    }
+    for path in dictionary.having?.ownKeyPaths ?? []
+    where path.onlyKey.flatMap(dictionary.computedColumn(named:)) == nil {
+      try check(path, entity)
     }
   }
 
@@ -180,6 +196,20 @@ extension MemoryReader {
   }
 }
 
+extension PredicateKeyPath {
+  /// Returns whether the path crosses or ends at a to-many relationship, without an operator.
+  fileprivate func leadsToMany(from start: NSEntityDescription) -> Bool {
+    guard keys.count == components.count else { return false }
+    var entity: NSEntityDescription? = start
+    for key in keys {
+      guard let relationship = entity?.relationshipsByName[key] else { return false }
+      if relationship.isToMany { return true }
+      entity = relationship.destinationEntity
+    }
+    return false
+  }
+}
+
 extension NSCompositeAttributeDescription {
   /// Returns whether a path that begins with the attribute's name refers to one of its elements, or
   /// continues past one.
@@ -201,11 +231,12 @@ extension MemoryReader {
         try MemoryGroup(rows: $0, dictionary)
       }
       if dictionary.having != nil { groups = try groups.filter { try $0.matches() } }
-      if !plan.sort.isEmpty { groups = groups.sorted(using: plan.sort) }
+      // Before sorting, as in SQL: the first row has a value that isn't in the dictionaries.
       if dictionary.isDistinct {
         var seen: Set<[PredicateValue]> = []
         groups = groups.filter { seen.insert($0.values).inserted }
       }
+      if !plan.sort.isEmpty { groups = groups.sorted(using: plan.sort) }
       try checkUnknownKey()
       let skipped = groups.dropFirst(plan.offset)
       return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.entries)

@@ -1,0 +1,61 @@
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+/// The properties of dictionaries, which each kind of store checks and sorts by.
+@Suite("Properties of dictionary results")
+struct DictionaryPropertyTests {
+  private static func request(
+    _ properties: [Any], sortedBy key: String? = nil
+  ) -> NSFetchRequest<[String: Any]> {
+    let request = NSFetchRequest<[String: Any]>(entityName: "Item")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = properties
+    request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: false)] }
+    return request
+  }
+
+  @Test(
+    "Unknown and to-many properties are errors, even if there are no rows",
+    arguments: StoreKind.allCases)
+  func propertiesAreCheckedWithoutRows(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: Warehouse.model())
+    defer { withExtendedLifetime(stack) {} }
+    let context = try stack.coldContext()
+    let length = NSExpressionDescription()
+    length.name = "length"
+    length.expression = NSExpression(format: "length:(nam)")
+    let cases: [(properties: [Any], key: String?)] = [
+      (["nam"], nil), (["owner.nam"], nil), ([length], nil), (["parts"], nil),
+      (["parts.size"], nil), (["name"], "nam"), (["name"], "parts"),
+    ]
+    context.performAndWait {
+      for (properties, key) in cases {
+        let request = Self.request(properties, sortedBy: key)
+        let error = #expect(throws: NSError.self) { try context.fetch(request) }
+        #expect(error?.code == NSCoreDataError, "\(properties) \(key ?? "")")
+      }
+    }
+  }
+
+  @Test(
+    "Distinct dictionaries are sorted by another value of the first row of each",
+    arguments: StoreKind.allCases)
+  func distinctDictionariesAreSortedByTheirFirstRows(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: Warehouse.model())
+    defer { withExtendedLifetime(stack) {} }
+    let context = try Warehouse(seed: 3, count: 30).context(
+      kind.type.rawValue, at: kind.url(stack.storeURL))
+    try context.performAndWait {
+      let rows = try context.fetch(Self.request(["name", "number"]))
+      var first: [String?: Int64] = [:]
+      for row in rows.reversed() { first[row["name"] as? String] = row["number"] as? Int64 }
+      let names = first.sorted { $0.value > $1.value }.map(\.key)
+      #expect(names.count < rows.count)
+      let distinct = Self.request(["name"], sortedBy: "number")
+      distinct.returnsDistinctResults = true
+      #expect(try context.fetch(distinct).map { $0["name"] as? String } == names)
+    }
+  }
+}
