@@ -104,8 +104,17 @@ enum PredicateEquality {
     hasher.combine(node.childPredicate)
   }
 
-  /// Returns the constant list that's equal to an aggregate of constants.
+  /// Returns the constant list that's equal to an aggregate of constants, or the key path that's
+  /// equal to a path that begins at a key.
   private static func canonical(_ node: NSExpression.Node) -> NSExpression.Node {
+    if case .path(let operand, let rest) = node, case .keyPath(let path) = rest.node {
+      switch canonical(operand.node) {
+      case .evaluatedObject: return .keyPath(path)
+      case .keyPath(let start):
+        return .keyPath(PredicateKeyPath(components: start.components + path.components))
+      default: return node
+      }
+    }
     guard case .aggregate(let elements) = node else { return node }
     var values: [PredicateValue] = []
     for element in elements {

@@ -60,6 +60,9 @@ struct PredicateGrammarTests {
     ("a %% 3 + 1 == 2", "modulus:by:(a, 3) + 1 == 2"),
     ("$x := a + 1 > 3 AND $x < 5", "$x := a + 1 > 3 AND $x < 5"),
     ("($x := a) * 2 == 6", "($x := a) * 2 == 6"),
+    ("$x := 3.0 > 1 AND $x / 2 == 1.5", "$x := 3.0 > 1 AND $x / 2 == 1.5"),
+    ("FUNCTION(a.b, 'valueForKeyPath:', 'c.@count') == 1", "a.b.c.@count == 1"),
+    ("FUNCTION(SELF, 'valueForKeyPath:', 'a') == 1", "SELF.a == 1"),
     ("SELF IN fetch($request, $context, no)", "SELF IN FETCH($request, $context, NO)"),
     ("fetch == 1", "fetch == 1"),
     (

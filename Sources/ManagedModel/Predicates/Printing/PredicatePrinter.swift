@@ -205,7 +205,7 @@ extension PredicatePrinter {
     case .conditional(let predicate, let yes, let no):
       return "TERNARY(\(predicate.predicateFormat), \(text(of: yes)), \(text(of: no)))"
     case .anyKey: return "ANYKEY"
-    case .assignment(let name, let value): return "$\(name) := " + text(of: value)
+    case .assignment(let name, let value): return "$\(name) := " + exactText(of: value)
     case .fetch(let request, let context, let countOnly):
       return "FETCH(\(text(of: request)), \(text(of: context)), \(countOnly ? "YES" : "NO"))"
     case .block(let block, let arguments):
@@ -280,7 +280,6 @@ extension PredicatePrinter {
       "{" + elements.map(exactText).joined(separator: ", ") + "}"
     case .conditional(let predicate, let yes, let no):
       "TERNARY(\(predicate.predicateFormat), \(exactText(of: yes)), \(exactText(of: no)))"
-    case .assignment(let name, let value): "$\(name) := " + exactText(of: value)
     default: text(of: expression)
     }
   }
