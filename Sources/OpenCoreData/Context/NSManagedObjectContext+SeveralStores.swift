@@ -218,10 +218,16 @@ extension NSManagedObjectContext {
 ///
 /// Stored attributes are read from the row; transient ones, and key paths across relationships,
 /// from the context's objects.
-private final class FetchedRecord: KeyValueReadable {
+private final class FetchedRecord: KeyValueReadable, ManagedObjectReference {
   let source: (part: Int, row: Int)
   private let fetched: FetchedRow
   private let context: NSManagedObjectContext
+
+  var referenceIdentity: AnyHashable {
+    AnyHashable(context.registered(fetched.layout, fetched.primaryKey).objectID)
+  }
+  var hasStableIdentity: Bool { true }
+  var placeByID: UInt64 { NSManagedObjectID.place(of: fetched.primaryKey) }
 
   init(source: (part: Int, row: Int), row: FetchedRow, context: NSManagedObjectContext) {
     self.source = source
@@ -349,31 +355,6 @@ extension FetchPlan {
     guard limit > 0 else { return 0 }
     let (sum, isTooMany) = offset.addingReportingOverflow(limit)
     return isTooMany ? 0 : sum
-  }
-}
-
-extension DictionaryPlan {
-  /// Returns dictionaries in an order by their entries.
-  ///
-  /// An entry's name may be a key path, such as `owner.name`, which a dictionary doesn't have.
-  fileprivate func sorted(
-    _ dictionaries: [[String: Any]], by sort: [NSSortDescriptor]
-  ) -> [[String: Any]] {
-    let nested = Set(composites.flatMap(\.leaves).map(\.name))
-    let paths = Set(sort.compactMap(\.key)).subtracting(nested).filter { $0.contains(".") }
-    guard !paths.isEmpty else { return dictionaries.sorted(using: sort) }
-    func key(_ path: String) -> String { path.replacingOccurrences(of: ".", with: "\u{0}") }
-    let keyed = sort.map { descriptor in
-      guard let path = descriptor.key, paths.contains(path) else { return descriptor }
-      return descriptor.keyed(by: key(path))
-    }
-    let extended = dictionaries.map { entries in
-      entries.merging(paths.compactMap { path in entries[path].map { (key(path), $0) } }) { $1 }
-    }
-    let added = Set(paths.map(key))
-    return extended.sorted(using: keyed).map { entries in
-      entries.filter { !added.contains($0.key) }
-    }
   }
 }
 

@@ -196,3 +196,28 @@ extension DictionaryPlan {
       name: name, expression: NSExpression(forKeyPath: name), resultType: nil, isComputed: false)
   }
 }
+
+extension DictionaryPlan {
+  /// Returns dictionaries in an order by their entries.
+  ///
+  /// An entry's name may be a key path, such as `owner.name`, which a dictionary doesn't have.
+  func sorted(
+    _ dictionaries: [[String: Any]], by sort: [NSSortDescriptor]
+  ) -> [[String: Any]] {
+    let nested = Set(composites.flatMap(\.leaves).map(\.name))
+    let paths = Set(sort.compactMap(\.key)).subtracting(nested).filter { $0.contains(".") }
+    guard !paths.isEmpty else { return dictionaries.sorted(using: sort) }
+    func key(_ path: String) -> String { path.replacingOccurrences(of: ".", with: "\u{0}") }
+    let keyed = sort.map { descriptor in
+      guard let path = descriptor.key, paths.contains(path) else { return descriptor }
+      return descriptor.keyed(by: key(path))
+    }
+    let extended = dictionaries.map { entries in
+      entries.merging(paths.compactMap { path in entries[path].map { (key(path), $0) } }) { $1 }
+    }
+    let added = Set(paths.map(key))
+    return extended.sorted(using: keyed).map { entries in
+      entries.filter { !added.contains($0.key) }
+    }
+  }
+}

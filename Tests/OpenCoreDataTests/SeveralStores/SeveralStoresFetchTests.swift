@@ -113,6 +113,24 @@ struct SeveralStoresFetchTests {
     }
   }
 
+  @Test("Objects of two stores are sorted by their keys", arguments: TwoStores.Pair.allCases)
+  func objectsAreSortedByTheirKeys(pair: TwoStores.Pair) throws {
+    let two = try TwoStores(pair)
+    try two.addEmployees(6)
+    let context = two.context()
+    try context.performAndWait {
+      for key in ["self", "objectID"] {
+        let request = TwoStores.request {
+          $0.sortDescriptors = [NSSortDescriptor(key: key, ascending: false)]
+        }
+        let keys = try context.fetch(request).compactMap {
+          Int($0.objectID.uriRepresentation().lastPathComponent.dropFirst())
+        }
+        #expect(keys.count == 6 && keys == keys.sorted(by: >))
+      }
+    }
+  }
+
   @Test(
     "Unsaved changes, a child, and a results controller include two stores",
     arguments: TwoStores.Pair.allCases)
