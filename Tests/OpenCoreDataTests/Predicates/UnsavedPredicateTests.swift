@@ -78,7 +78,9 @@ import Testing
     ("age BETWEEN {'30', '31'}", "AB"), ("price == '0.5'", "B"), ("price >= '0.50'", "BC"),
     ("born > 0.5", "BC"), ("name == 3", ""), ("name != 3", "ABC"), ("name < 4", ""),
     ("site CONTAINS 'Bob'", "B"), ("site == 'https://x.org/Cid'", "C"),
-    ("site IN {'https://x.org/Ann'}", "A"), ("key == '\(key.uuidString)'", "B"),
+    ("site IN {'https://x.org/Ann'}", "A"), ("length:(site) == 17", "ABC"),
+    ("lowercase:(site) ENDSWITH 'bob'", "B"), ("uppercase:(site) < 'HTTPS://X.ORG/B'", "A"),
+    ("key == '\(key.uuidString)'", "B"),
     ("'4' IN pets.age", "A"), ("ANY pets.age == '1'", "C"),
     ("CAST(name, 'NSNumber') == nil", "ABC"),
     // Seconds added to a date give a date; the difference of two dates is a number.

@@ -70,7 +70,7 @@ package enum FunctionEvaluator {
     _ function: PredicateFunction, _ value: PredicateValue
   ) throws(PredicateEvaluationError) -> PredicateValue {
     if value.isNull { return .null }
-    guard let text = value.string else {
+    guard let text = value.searchText else {
       throw .wrongOperand(value.kindText, operator: function.rawValue)
     }
     switch function {
