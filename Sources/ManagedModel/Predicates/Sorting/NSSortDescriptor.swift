@@ -144,11 +144,16 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     let order: ComparisonResult
     if let block {
       order = block(left.original ?? NSNull(), right.original ?? NSNull())
+    } else if let found = PredicateValue.orderByID(left, right), sortsByID {
+      order = found
     } else {
       order = (comparison ?? .binary).compare(left, right)
     }
     return ascending ? order : order.reversed
   }
+
+  /// Whether the objects themselves are compared, by their IDs: other objects have no order.
+  private var sortsByID: Bool { key == "self" || key == "SELF" || key == "objectID" }
 
   fileprivate func value(of object: Any) -> PredicateValue {
     guard let path else {

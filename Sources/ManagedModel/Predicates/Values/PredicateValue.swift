@@ -280,15 +280,18 @@ extension PredicateValue: Hashable {
   /// Returns the order of two values in a total order for sorting: `nil` first, then by kind, then
   /// by value.
   ///
-  /// NaN is `nil`, as in a store. Objects, which have no order for `<`, are sorted by their IDs.
+  /// NaN is `nil`, as in a store.
   static func order(_ left: Self, _ right: Self) -> ComparisonResult {
     if left.rank != right.rank { return order(left.rank, right.rank) }
-    if case .object(let object) = left, case .object(let other) = right,
-      let reference = object.reference, let otherReference = other.reference
-    {
-      return order(reference.placeByID, otherReference.placeByID)
-    }
     return compare(left, right) ?? .orderedSame
+  }
+
+  /// Returns the order of two objects by their IDs; `nil` for other values.
+  static func orderByID(_ left: Self, _ right: Self) -> ComparisonResult? {
+    guard case .object(let object) = left, case .object(let other) = right,
+      let first = object.reference, let second = other.reference
+    else { return nil }
+    return order(first.placeByID, second.placeByID)
   }
 
   private var rank: Int {
