@@ -135,8 +135,9 @@ extension LogAggregator {
     let statement = open.statement
     guard !shapes.traits[statement].isBatch, !shapes.traits[statement].readsJoinRows else { return }
     countReads(of: open.statement) { $0.fetches += 1 }
-    // Different statements aren't a repetition.
-    guard !shapes[open.statement].isOther else { return }
+    // Different statements aren't a repetition; the log can hide them, or truncate them before
+    // their table.
+    guard shapes.traits[statement].tableKey != nil else { return }
     let occurrence = RepeatedStatementDetector.Occurrence(
       kind: .fetchLoop, subject: subject(of: open.statement), statement: open.statement,
       line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)

@@ -321,7 +321,10 @@ extension SQLText {
   func kind(table: String?) -> StatementKind {
     switch verb {
     case .begin, .commit, .end, .rollback: return .transaction
-    case .select, .with: return SQLText.holdsRows(table) ? .select : .housekeeping
+    case .select, .with:
+      // A fetch of a wide entity can be truncated before its table.
+      let isFetch = table == nil && SQLToken.all(in: text).contains { $0.isColumn }
+      return isFetch || SQLText.holdsRows(table) ? .select : .housekeeping
     case .insert, .replace: return SQLText.holdsRows(table) ? .insert : .housekeeping
     case .update: return SQLText.holdsRows(table) ? .update : .housekeeping
     case .delete: return SQLText.holdsRows(table) ? .delete : .housekeeping

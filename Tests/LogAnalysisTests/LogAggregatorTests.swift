@@ -101,6 +101,34 @@ struct LogAggregatorTests {
     #expect(report.costs.all == [.selects: 3, .rows: 5, .fetches: 2, .misses: 1])
   }
 
+  /// The system log keeps 1,024 bytes, which can be less than the columns of a wide entity.
+  @Test func fetchesThatAreTruncatedBeforeTheirTableAreCounted() {
+    let columns = (10..<90).map { "t0.ZATTRIBUTE\($0)" }.joined(separator: ", ")
+    let sql = String("SELECT 0, t0.Z_PK, t0.Z_OPT, \(columns)".prefix(1_010))
+    let fault =
+      SampleLogs.fetch(sql, rows: 1)
+      + "CoreData: annotation: fault fulfilled from database for : 0xd0 <x-coredata://S/Item/p1>\n"
+    let batches = SampleLogs.fetch(sql, rows: 20)
+    let report = SampleLogs.report(
+      String(repeating: fault, count: 12) + String(repeating: batches, count: 11))
+    #expect(report.statements.map(\.calls) == [23] && report.statements[0].isTruncated)
+    #expect(report.statements[0].kind == .select && report.statements[0].objectFaults == 12)
+    #expect(report.costs.all == [.selects: 23, .rows: 232, .fetches: 11, .misses: 12])
+    #expect(report.unmatchedTimes == 0)
+    // Whether the other statements are the same is unknown.
+    #expect(report.storms.map(\.name) == ["fault-storm(Item)"])
+  }
+
+  /// Statements that the system log hides can differ.
+  @Test func hiddenStatementsAreNoLoop() {
+    let hidden = String(repeating: SampleLogs.fetch("<private>", rows: 1), count: 12)
+    let known = String(
+      repeating: SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 1), count: 12)
+    #expect(SampleLogs.report(hidden).costs.all[.fetches] == 12)
+    #expect(SampleLogs.report(hidden).storms.isEmpty)
+    #expect(SampleLogs.report(known).storms.map(\.name) == ["fetch-loop(ZITEM)"])
+  }
+
   /// A fetch logs a total time; a SELECT that a save runs logs only SQLite's time.
   @Test func selectsOfASaveAreNotFetches() {
     let own = [
