@@ -77,9 +77,10 @@ package struct StatementShape: Sendable, Equatable {
 package enum BindText {
   /// Returns the value that a string describes: `18`, `1.5`, `"s"`, `(null)`, `<0aff>`.
   ///
-  /// Anything else is returned as a string value.
+  /// A value can follow its type, as in `(int64)18`. Anything else is returned as a string value.
   package static func value(_ text: String) -> SQLiteValue {
     if text == "(null)" { return .null }
+    let text = withoutType(text)
     if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
       return .text(String(text.dropFirst().dropLast()))
     }
@@ -87,6 +88,15 @@ package enum BindText {
     if let number = Double(text) { return .real(number) }
     if let bytes = bytes(text) { return .blob(bytes) }
     return .text(text)
+  }
+
+  private static func withoutType(_ text: String) -> String {
+    guard text.hasPrefix("("), let end = text.firstIndex(of: ")") else { return text }
+    let type = text[..<end].dropFirst()
+    guard !type.isEmpty, type.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
+      return text
+    }
+    return String(text[end...].dropFirst())
   }
 
   private static func bytes(_ text: String) -> [UInt8]? {

@@ -81,4 +81,14 @@ struct TableNeedsTests {
     #expect(BindText.value(text) == value)
     #expect(BindText.value(value.description) == value)
   }
+
+  /// A log can contain the types of its values.
+  @Test(arguments: [
+    ("(int64)18", SQLiteValue.integer(18)), ("(int64)-1", .integer(-1)),
+    ("(double)1.5", .real(1.5)), ("(timestamp)487951203.5", .real(487_951_203.5)),
+    ("\"(int64)18\"", .text("(int64)18")), ("(a b)18", .text("(a b)18")), ("()", .text("()")),
+  ])
+  func boundValueCanFollowItsType(text: String, value: SQLiteValue) {
+    #expect(BindText.value(text) == value)
+  }
 }
