@@ -142,6 +142,8 @@ struct LogLine {
         return (logClass ?? .message, text, range.lowerBound)
       }
       if rest.starts(with: "+CloudKit: ") {
+        let text = LogBytes(bytes[range.lowerBound...])
+        if let problem = mirroringProblem(text, in: line) { return problem }
         return (.cloudKit, LogBytes(rest.bytes.dropFirst(11)), range.lowerBound)
       }
     }
@@ -151,6 +153,22 @@ struct LogLine {
     }
     return truncated(line)
   }
+
+  /// Returns a message of mirroring to CloudKit with the class before it, as in
+  /// `error: CoreData+CloudKit: …`, or `nil` if it isn't a problem.
+  private static func mirroringProblem(_ text: LogBytes, in line: LogBytes) -> Found? {
+    let before = LogBytes(line.bytes[..<text.bytes.startIndex]).trimmed
+    for (word, logClass) in problems where before.ends(with: word) {
+      let start = before.bytes.endIndex - word.utf8CodeUnitCount
+      guard start == line.bytes.startIndex || !line.bytes[start - 1].isWord else { continue }
+      return (logClass, text, start)
+    }
+    return nil
+  }
+
+  private static let problems: [(StaticString, LogClass)] = [
+    ("error:", .error), ("warning:", .warning), ("fault:", .fault),
+  ]
 
   /// Returns whether a message can begin after a prefix.
   ///

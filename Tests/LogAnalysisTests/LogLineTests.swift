@@ -67,6 +67,25 @@ struct LogLineTests {
     #expect(LogLine(ArraySlice(text.utf8)).message == nil)
   }
 
+  /// The class before a message of mirroring to CloudKit, which an app's logger can precede.
+  @Test(
+    arguments: [
+      ("CoreData+CloudKit: -[A b](1): done", .cloudKit, "-[A b](1): done"),
+      ("debug: CoreData+CloudKit: -[A b](1): done", .cloudKit, "-[A b](1): done"),
+      ("CoreData: error: CoreData+CloudKit: -[A b](1): no", .error, "CoreData+CloudKit: -[A b](1): no"),
+      ("error: CoreData+CloudKit: -[A b](1): no", .error, "CoreData+CloudKit: -[A b](1): no"),
+      (
+        "2019-11-04 13:25:52.712867+0100 App[12:34] [error] error: CoreData+CloudKit: -[A b](1): no",
+        .error, "CoreData+CloudKit: -[A b](1): no"
+      ),
+      ("warning: CoreData+CloudKit: -[A b](1): slow", .warning, "CoreData+CloudKit: -[A b](1): slow"),
+      ("my_error: CoreData+CloudKit: -[A b](1): done", .cloudKit, "-[A b](1): done"),
+    ] as [(String, LogClass, String)])
+  func problemsOfMirroringAreProblems(line: String, logClass: LogClass, text: String) throws {
+    let message = try #require(LogLine(ArraySlice(line.utf8)).message)
+    #expect(message.logClass == logClass && message.text.string == text)
+  }
+
   /// A message of a log class, and its kind; `nil` if it's unrecognized.
   @Test(
     arguments: [
