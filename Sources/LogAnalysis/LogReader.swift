@@ -237,9 +237,12 @@ package struct LogReader {
       flush()
       kind = .blank
     } else if LogReader.isMetadata(text) {
+      complete(
+        time: text.after("Timestamp: ").map { LogTime(in: $0.before(" | ")) },
+        thread: text.after("TID: ")?.before(" | ").trimmed)
       kind = .metadata
     } else if isInRecord, !line.beginsRecord {
-      complete(by: text)
+      complete(time: LogRecord.time(text), thread: LogRecord.thread(text))
       kind = .app
     } else if isOpen, message.accepts(text) {
       message.add(text)
@@ -259,14 +262,15 @@ package struct LogReader {
     kinds[kind.position] += 1
   }
 
-  /// Processes another key of a record whose message is open, which can be its time or its thread.
-  private mutating func complete(by key: LogBytes) {
+  /// Adds the time and the thread of the open message, which a later line contains: a key of its
+  /// record, or what Xcode prints below it.
+  private mutating func complete(time: LogTime?, thread: LogBytes?) {
     guard isOpen else { return }
-    if message.time.isEmpty, let time = LogRecord.time(key) {
+    if message.time.isEmpty, let time {
       message.time = time
       note(time)
     }
-    if message.thread == .unknown, let thread = LogRecord.thread(key) {
+    if message.thread == .unknown, let thread {
       message.thread = LogThread(thread)
       tally.timeline?.name(message.thread, thread)
     }
@@ -299,7 +303,7 @@ package struct LogReader {
   }
 
   /// Returns whether a line is the metadata that Xcode prints below a message:
-  /// `Type: Notice | Timestamp: … | Process: … | Category: sql`.
+  /// `Type: Notice | Timestamp: … | Process: … | Category: sql | TID: 0x1a2b`.
   private static func isMetadata(_ text: LogBytes) -> Bool {
     let line = text.withoutIndent
     return (line.starts(with: "Type: ") || line.starts(with: "Timestamp: "))

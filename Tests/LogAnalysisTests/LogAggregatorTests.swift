@@ -220,6 +220,26 @@ struct LogAggregatorTests {
     #expect(report.statements.map(\.connection) == [1_000, 2_000])
   }
 
+  /// Xcode prints the time and the thread of a message below it.
+  @Test func metadataContainsTimeAndThread() {
+    func lines(_ text: String, _ second: Int, _ thread: String) -> String {
+      "CoreData: \(text)\nType: Notice | Timestamp: 2024-03-01 10:00:0\(second).500000+01:00 | "
+        + "Process: App | Library: CoreData | Category: sql | TID: 0x\(thread)\n"
+    }
+    let report = SampleLogs.report(
+      lines("sql: SELECT 0, t0.Z_PK FROM ZITEM t0", 1, "1a")
+        + lines("sql: SELECT 0, t0.Z_PK FROM ZTAG t0", 2, "2b")
+        + lines("annotation: sql connection fetch time: 0.0010s", 3, "1a")
+        + lines("annotation: sql connection fetch time: 0.0020s", 3, "2b")
+        + lines("annotation: total fetch execution time: 0.0100s for 5 rows.", 4, "1a")
+        + lines("annotation: total fetch execution time: 0.0200s for 7 rows.", 5, "2b"))
+    #expect(report.statements.map(\.rows) == [5, 7])
+    #expect(report.statements.map(\.connection) == [1_000, 2_000])
+    #expect(report.firstTime == "2024-03-01 10:00:01.500000+01:00")
+    #expect(report.lastTime == "2024-03-01 10:00:05.500000+01:00")
+    #expect(report.kinds[.metadata] == 6 && report.lines == 12)
+  }
+
   /// A value is bound to the execution of its thread, and only those of one are kept.
   @Test func boundValuesAreThoseOfOneThread() {
     let a = "2024-01-01 10:00:00.000 App[1:100] CoreData:"
