@@ -149,15 +149,21 @@ package struct FinishedWork: Sendable {
     return (source, rows)
   }
 
-  /// Returns the later parts that work on the named result of a part, or assign it to other
-  /// objects.
+  /// Returns the later parts that work on the named result of a part, assign it to other objects,
+  /// or refer to it in a predicate.
   ///
   /// The search ends where the name is released or reused.
   func users(ofResultAt position: Int) -> [Part] {
     guard let name = parts[position].step.name else { return [] }
     var users: [Part] = []
     for part in parts[(position + 1)...] {
-      if part.step.verb == .reset || part.step.name == name { break }
+      if part.step.verb == .reset { break }
+      if part.step.predicateReferences.contains(where: { $0.name == name }) {
+        users.append(part)
+        if part.step.name == name { break }
+        continue
+      }
+      if part.step.name == name { break }
       let isGiven = (part.step.assignments + part.step.removals).contains {
         !$0.isExpression && $0.value == name
       }

@@ -50,6 +50,17 @@ struct WorkRuleTests {
     (["fetch Mood as moods", "walk moods every 5"], []),
     // The countries are used by another step.
     (["fetch Country as c", "walk c", "insert Mood times 2 with country c"], []),
+    // They're used by a predicate.
+    (["fetch Country as c", "walk c", "fetch Mood where country IN $c"], []),
+    (["fetch Mood as m", "walk m", "fetch Mood where self IN $m as m"], []),
+    (
+      ["fetch Mood as m", "walk m", "fetch Mood as m", "fetch Mood where self IN $m"],
+      ["fetch-to-count(Mood)"]
+    ),
+    (
+      [prefetch, "fetch Mood where self IN $moods", "touch moods date"],
+      ["unused-prefetch(Mood.country)"]
+    ),
     (["fetch Mood result dictionaries columns latitude group latitude as d"], []),
     (["fetch Mood batch 20 as moods", "walk moods array yes"], ["batch-walked(Mood)"]),
     (["fetch Mood batch 20 as moods", "walk moods"], []),

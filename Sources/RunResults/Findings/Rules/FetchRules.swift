@@ -96,7 +96,8 @@ enum FetchLoopRule {
 /// Finds objects that were fetched only to be counted.
 ///
 /// It fires if at least `threshold` objects were fetched and the result was enumerated completely,
-/// but no property was read or changed, and no object was assigned to another one.
+/// but no property was read or changed, no object was assigned to another one, and no predicate
+/// refers to the result.
 enum FetchToCountRule {
   static let rule = Rule(
     .fetchToCount, chapter: 6,
@@ -104,7 +105,7 @@ enum FetchToCountRule {
       "Objects were fetched only to count them, which SQLite can do without returning a row.",
     condition:
       "A named result of \(threshold) objects or more was walked from end to end, and nothing "
-      + "of it was read, changed, or assigned to another object.",
+      + "of it was read, changed, assigned to another object, or used in a predicate.",
     remedy: "Use `count(for:)` or the result type `.countResultType`.",
     metrics: [.rows, .registered, .peak], search: .work(findings))
   /// The minimum number of rows; fewer rows cost little more than a count.

@@ -25,7 +25,8 @@ enum UnusedPrefetchRule {
     let part = work.parts[position]
     guard let fetch = part.step.fetch else { return [] }
     let keyPaths = (fetch.keyPaths(of: .prefetch) ?? [])
-    let users = work.users(ofResultAt: position)
+    // A predicate that refers to the objects reads nothing of them.
+    let users = work.users(ofResultAt: position).filter { $0.step.predicateReferences.isEmpty }
     // Steps of other kinds can follow relationships without declaring which.
     let isOnlyRead = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
     let reads = users.flatMap(\.step.reads)
