@@ -23,6 +23,8 @@ struct FixSnippetTests {
     ["fetch Mood as moods", "walk moods"],
     ["fetch Mood as moods", "touch moods date limit 20"],
     ["fetch Mood as moods", "set moods with latitude 1", "refresh moods keep no"],
+    ["fetch Mood faults no as moods", "batch-update Mood with latitude 7", "touch moods latitude"],
+    ["fetch Mood faults no as moods", "batch-delete Mood", "touch moods date"],
     [
       "context ui queue main", "fetch Mood in ui as moods", "set moods with latitude 1 in ui",
       "save in ui",
@@ -164,6 +166,22 @@ private enum Snippets {
 
   static func partlyRead(_ request: NSFetchRequest<Mood>) {
     request.fetchBatchSize = 20
+  }
+
+  static func unmergedUpdate(
+    _ request: NSBatchUpdateRequest, _ ids: [NSManagedObjectID], _ context: NSManagedObjectContext
+  ) {
+    request.resultType = .updatedObjectIDsResultType
+    NSManagedObjectContext.mergeChanges(
+      fromRemoteContextSave: [NSUpdatedObjectsKey: ids], into: [context])
+  }
+
+  static func unmergedDeletion(
+    _ request: NSBatchDeleteRequest, _ ids: [NSManagedObjectID], _ context: NSManagedObjectContext
+  ) {
+    request.resultType = .resultTypeObjectIDs
+    NSManagedObjectContext.mergeChanges(
+      fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
   }
 
   static func lostChanges(_ object: Mood, _ context: NSManagedObjectContext) {

@@ -187,7 +187,7 @@ enum UnmergedBatchRule {
         return nil
       }
       let isDelete = part.step.verb == .batchDelete
-      let key = isDelete ? "NSDeletedObjectIDsKey" : "NSUpdatedObjectIDsKey"
+      let key = isDelete ? "NSDeletedObjectsKey" : "NSUpdatedObjectsKey"
       return Finding(
         rule: rule.name, subject: part.step.subject, count: changed,
         callSite: part.recorded.location,
