@@ -108,7 +108,8 @@ final class ScratchStore: IndexTrialStore {
     try? connection.execute("DROP INDEX IF EXISTS \(SQLSyntax.quoted(name))")
   }
 
-  /// Returns the VM steps of inserting a copy of the table's last row, which is rolled back.
+  /// Returns the VM steps of inserting a copy of the table's last row, with other values where a
+  /// unique index requires them, which is rolled back.
   ///
   /// Returns `nil` if the table is empty, has no primary key or no greater one is left, or has a
   /// constraint that rejects the copy.
@@ -130,6 +131,10 @@ final class ScratchStore: IndexTrialStore {
         ).first, case .integer(let last) = row[key], last < .max
       else { return nil }
       row[key] = .integer(last + 1)
+      for index in present where index.isUnique && index.table == table.uppercased() {
+        let column = names.firstIndex { $0.uppercased() == index.parts.first?.column }
+        if let column, column != key { row[column] = ScratchStore.unusual(row[column]) }
+      }
       let list = names.map(SQLSyntax.quoted).joined(separator: ", ")
       let marks = names.map { _ in "?" }.joined(separator: ", ")
       try connection.execute("SAVEPOINT advice")
@@ -143,6 +148,17 @@ final class ScratchStore: IndexTrialStore {
       return (insert.work - before).vmSteps
     } catch {
       return nil
+    }
+  }
+
+  /// Returns a value of the same type that a table is unlikely to contain.
+  private static func unusual(_ value: SQLiteValue) -> SQLiteValue {
+    switch value {
+    case .null: .null
+    case .integer: .integer(.max)
+    case .real: .real(.greatestFiniteMagnitude)
+    case .text(let text): .text(text + "\u{10FFFF}")
+    case .blob(let bytes): .blob(bytes + [0xFF])
     }
   }
 

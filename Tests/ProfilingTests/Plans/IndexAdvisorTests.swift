@@ -191,6 +191,18 @@ struct IndexAdvisorTests {
     #expect(proposal.insertSteps == nil)
   }
 
+  /// The row that's inserted is a copy of another one, except for unique values.
+  @Test func costOfInsertingIsMeasuredDespiteUniqueValues() throws {
+    let store = try AdvisedStore()
+    try store.execute(
+      "UPDATE ZMOOD SET ZREMOTEIDENTIFIER = 'mood ' || Z_PK; "
+        + "CREATE UNIQUE INDEX byID ON ZMOOD (ZREMOTEIDENTIFIER); "
+        + "CREATE UNIQUE INDEX byDateAndID ON ZMOOD (ZDATE, ZREMOTEIDENTIFIER)")
+    let proposal = try #require(try store.advice([Self.point]).proposals.first)
+    let insert = try #require(proposal.insertSteps)
+    #expect(insert.after > insert.before)
+  }
+
   @Test func adviceDoesNotModifyTheStore() throws {
     let store = try AdvisedStore()
     let before = try FolderState(store.url.deletingLastPathComponent())
