@@ -61,6 +61,39 @@ struct FixSnippetTests {
     #expect(!found.flatMap(\.fix.swift).joined().contains("uniqueKeysWithValues"))
   }
 
+  /// The limit of a search for one object would be that of the fetch for all values.
+  @Test func fetchLoopFixRemovesTheLimit() throws {
+    let found = try fetchLoop(Step(verb: .fetch, subject: "Mood", location: EventScript.touch))
+    #expect(found.fix.swift.contains("request.fetchLimit = 0"))
+    try expectCompiledSnippets([found])
+  }
+
+  /// The code groups objects by a property.
+  @Test(arguments: [ResultKind.ids, .count, .dictionaries])
+  func fetchLoopFixHasNoCodeForOtherResults(kind: ResultKind) throws {
+    let step = Step(verb: .fetch, subject: "Mood", location: EventScript.touch)
+    let found = try fetchLoop(step.with(.result, .choice(kind.rawValue)))
+    #expect(found.fix.swift.isEmpty && found.fix.advice.contains("IN for the value that changes"))
+    let count = try fetchLoop(Step(verb: .count, subject: "Mood", location: EventScript.touch))
+    #expect(count.fix.swift.isEmpty)
+  }
+
+  /// Returns the finding for a step that searches for one object again and again.
+  private func fetchLoop(_ step: Step) throws -> Finding {
+    let script = EventScript()
+    script.step(step.text, at: EventScript.touch) {
+      for _ in 0..<10 {
+        script.fetch(
+          "Mood",
+          sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZREMOTEIDENTIFIER = ?  LIMIT 1", rows: 1)
+      }
+    }
+    let work = FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: [step],
+      model: try TypedSession.store().model)
+    return try #require(FindingSearch.all(of: work, steps: []).findings.first)
+  }
+
   /// Which value changes is unknown if there are several, or if it's one of a joined table.
   @Test(arguments: [
     "WHERE ( t0.ZREMOTEIDENTIFIER = ? AND  t0.ZLATITUDE = ?)",
@@ -130,6 +163,15 @@ private enum Snippets {
     _ request: NSFetchRequest<Mood>, _ values: [String], _ context: NSManagedObjectContext
   ) throws -> Int {
     request.predicate = NSPredicate(format: "remoteIdentifier IN %@", values)
+    let byKey = Dictionary(grouping: try context.fetch(request)) { $0.remoteIdentifier }
+    return byKey.count
+  }
+
+  static func limitedFetchLoop(
+    _ request: NSFetchRequest<Mood>, _ values: [String], _ context: NSManagedObjectContext
+  ) throws -> Int {
+    request.predicate = NSPredicate(format: "remoteIdentifier IN %@", values)
+    request.fetchLimit = 0
     let byKey = Dictionary(grouping: try context.fetch(request)) { $0.remoteIdentifier }
     return byKey.count
   }

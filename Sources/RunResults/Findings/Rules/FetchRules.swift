@@ -58,7 +58,8 @@ enum FetchLoopRule {
   }
 
   private static func fix(_ shape: Shape, _ run: Run, in work: FinishedWork) -> SuggestedFix {
-    guard SQLOutline(shape.sql).condition != nil else {
+    let outline = SQLOutline(shape.sql)
+    guard outline.condition != nil else {
       // If rows were written in the meantime, the results can differ.
       return SuggestedFix(
         advice: isWritten(shape.entity, during: run, in: work)
@@ -67,7 +68,8 @@ enum FetchLoopRule {
     }
     // With more than one table or value, what changes from one fetch to the next is unknown.
     let needs = TableNeeds.all(of: shape.sql)
-    guard run.rows <= run.count, needs.count == 1, let need = needs.first,
+    guard run.rows <= run.count, returnsObjects(run, in: work),
+      !outline.words.contains("OFFSET"), needs.count == 1, let need = needs.first,
       need.equal.count == 1, need.ranges.isEmpty, let column = need.equal.first,
       let key = work.model.entitiesByName[shape.entity]?.propertiesByName.keys.sorted()
         .first(where: { "Z\($0.uppercased())" == column })
@@ -77,10 +79,20 @@ enum FetchLoopRule {
           "fetch all of them once, with IN for the value that changes, and group the result in "
           + "memory; or keep the result if it's the same each time")
     }
-    return SuggestedFix(swift: [
-      "request.predicate = NSPredicate(format: \"\(key) IN %@\", values)",
-      "let byKey = Dictionary(grouping: try context.fetch(request)) { $0.\(key) }",
-    ])
+    // With the limit of one search, the fetch doesn't return the objects of all values.
+    return SuggestedFix(
+      swift: ["request.predicate = NSPredicate(format: \"\(key) IN %@\", values)"]
+        + (outline.isLimited ? ["request.fetchLimit = 0"] : [])
+        + ["let byKey = Dictionary(grouping: try context.fetch(request)) { $0.\(key) }"])
+  }
+
+  /// Returns whether fetches return objects, which is assumed if their step isn't known.
+  private static func returnsObjects(_ run: Run, in work: FinishedWork) -> Bool {
+    let part = work.parts.first {
+      $0.recorded.after < run.first && run.first <= $0.recorded.through
+    }
+    guard let step = part?.step else { return true }
+    return step.verb != .count && step.resultKind == .objects
   }
 
   private static func isWritten(_ entity: String, during run: Run, in work: FinishedWork) -> Bool {
