@@ -283,6 +283,14 @@ extension LogCosts {
     return value(of: scoped.metric)
   }
 
+  /// Returns how much a count in the scope of an entity can be greater: the count of statements
+  /// that the log hides, or truncates before their table.
+  func unassigned(of scoped: ScopedMetric) -> Int {
+    let ofStatements: Set<Metric> = [.selects, .fetches, .rows, .inserts, .updates, .deletes]
+    guard case .entity = scoped.scope, ofStatements.contains(scoped.metric) else { return 0 }
+    return byTable.values.reduce(self[scoped.metric]) { $0 - $1[scoped.metric, default: 0] }
+  }
+
   private func number(
     _ metric: Metric, in first: [Metric: Int]?, or second: [Metric: Int]?
   ) -> Int {

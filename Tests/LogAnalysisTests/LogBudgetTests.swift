@@ -109,6 +109,22 @@ struct LogBudgetTests {
     #expect(evaluation.notEvaluated == ["list · vmsteps: logs don't contain `vmsteps`"])
   }
 
+  /// The system log hides statements, or truncates them before their table.
+  @Test(arguments: ["<private>", "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, t0.ZLATI<…>"])
+  func statementWithoutATableCanBeOfAnyEntity(sql: String) throws {
+    let expected = "{selects(Mood): at most 2, fetches(Mood): at most 3, selects: 3, inserts(Mood): 0}"
+    let budget = try budget("model: Moody\nsections: [{name: list, expect: \(expected)}]")
+    let log =
+      "cdprof: begin list\n" + SampleLogs.fetch(sql, rows: 1) + SampleLogs.fetch(sql, rows: 2)
+      + SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 3) + "cdprof: end\n"
+    let results = try #require(
+      try LogBudgetEvaluator(budget: budget).evaluation(of: SampleLogs.report(log)).results[0])
+    #expect(results.filter { !$0.isMet }.map(\.metric) == ["selects(Mood)"])
+    let missed = try #require(results.first { !$0.isMet })
+    #expect(missed.actual == .number(1))
+    #expect(missed.differences.last?.hasPrefix("up to 2 more: the log doesn't contain") == true)
+  }
+
   @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
     let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(
