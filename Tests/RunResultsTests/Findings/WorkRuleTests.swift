@@ -118,6 +118,19 @@ struct WorkRuleTests {
     #expect(finding.fix.now?.contains("[\"country\"]") == true && finding.fix.swift.isEmpty)
   }
 
+  /// `country.continent` also prefetches the countries.
+  @Test(arguments: [
+    ("country.continent", "country.updatedAt", "fetch Mood prefetch country as moods"),
+    ("country, country.continent", "country.updatedAt", "fetch Mood prefetch country as moods"),
+    ("country.continent", "date", "fetch Mood as moods"),
+  ])
+  func unusedPrefetchFixKeepsWhatIsRead(prefetch: String, read: String, step: String) throws {
+    let found = try findings(["fetch Mood prefetch \(prefetch) as moods", "touch moods \(read)"])
+    let finding = try #require(found.first { $0.subject == "Country.continent" })
+    #expect(finding.fix.step == step)
+    #expect(finding.fix.swift.isEmpty == (read == "date"))
+  }
+
   @Test(arguments: [(9, 1, false), (10, 1, true), (10, 40, true)])
   func fetchLoopIsFound(times: Int, rows: Int, fires: Bool) throws {
     let script = EventScript()

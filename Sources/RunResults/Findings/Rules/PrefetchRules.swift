@@ -40,22 +40,43 @@ enum UnusedPrefetchRule {
       else { return nil }
       let rows = brought.filter { $0.relationship == relationship.name }.reduce(0) { $0 + $1.rows }
       guard rows > 0, !later.contains(where: { finds($0, relationship) }) else { return nil }
+      let needed = beginning(of: keyPath) { path in
+        wanted.contains { $0 == path || $0.hasPrefix("\(path).") }
+          || Self.relationship(path, of: fetch.subject, in: work.model).map { known in
+            later.contains { finds($0, known) }
+          } == true
+      }
       return Finding(
         rule: rule.name,
         subject: "\(relationship.entity?.name ?? fetch.subject).\(relationship.name)",
         count: rows, callSite: part.recorded.location, what: "rows prefetched and never read",
-        fix: fix(without: keyPath, keyPaths, fetch))
+        fix: fix(without: keyPath, needed, keyPaths, fetch))
     }
   }
 
-  private static func fix(without keyPath: String, _ all: [String], _ fetch: Step)
-    -> SuggestedFix
-  {
+  /// Returns the longest part of a key path before its end that's needed, or `nil` if none is.
+  ///
+  /// A key path also prefetches the relationships before its last one.
+  private static func beginning(of keyPath: String, where isNeeded: (String) -> Bool) -> String? {
+    var names = keyPath.split(separator: ".").dropLast()
+    while !names.isEmpty {
+      let path = names.joined(separator: ".")
+      if isNeeded(path) { return path }
+      names.removeLast()
+    }
+    return nil
+  }
+
+  private static func fix(
+    without keyPath: String, _ needed: String?, _ all: [String], _ fetch: Step
+  ) -> SuggestedFix {
     func line(_ paths: [String]) -> String {
       "request.relationshipKeyPathsForPrefetching = "
         + "[\(paths.map { "\"\($0)\"" }.joined(separator: ", "))]"
     }
-    let rest = all.filter { $0 != keyPath }
+    let others = all.filter { $0 != keyPath }
+    let isCovered = others.contains { $0 == needed || $0.hasPrefix("\(needed ?? "").") }
+    let rest = isCovered ? others : all.compactMap { $0 == keyPath ? needed : $0 }
     return SuggestedFix(
       now: line(all), swift: rest.isEmpty ? [] : [line(rest)],
       fetch: rest.isEmpty
