@@ -93,10 +93,11 @@ package enum BindText {
   private static func withoutType(_ text: String) -> String {
     guard text.hasPrefix("("), let end = text.firstIndex(of: ")") else { return text }
     let type = text[..<end].dropFirst()
-    guard !type.isEmpty, type.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
-      return text
-    }
-    return String(text[end...].dropFirst())
+    let value = text[end...].dropFirst()
+    guard !type.isEmpty, type.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }),
+      !value.isEmpty
+    else { return text }
+    return String(value)
   }
 
   private static func bytes(_ text: String) -> [UInt8]? {

@@ -87,6 +87,7 @@ struct TableNeedsTests {
     ("(int64)18", SQLiteValue.integer(18)), ("(int64)-1", .integer(-1)),
     ("(double)1.5", .real(1.5)), ("(timestamp)487951203.5", .real(487_951_203.5)),
     ("\"(int64)18\"", .text("(int64)18")), ("(a b)18", .text("(a b)18")), ("()", .text("()")),
+    ("(blob)", .text("(blob)")),
   ])
   func boundValueCanFollowItsType(text: String, value: SQLiteValue) {
     #expect(BindText.value(text) == value)
