@@ -179,8 +179,8 @@ extension ModelComparison {
     return found[0]
   }
 
-  /// Returns whether a property that an entity declared before is now declared by an ancestor or by
-  /// all its subentities.
+  /// Returns whether a property that an entity declared before is now declared by all its
+  /// subentities.
   private func isDeclaredElsewhere(
     _ property: NSPropertyDescription, of old: NSEntityDescription
   ) -> Bool {
@@ -190,7 +190,7 @@ extension ModelComparison {
         $0.name == property.name || $0.renamingIdentifier == property.renamingIdentifier
       }
     }
-    return has(entity) || !entity.subentities.isEmpty && entity.subentities.allSatisfy(has)
+    return !entity.subentities.isEmpty && entity.subentities.allSatisfy(has)
   }
 
   private mutating func noteAddition(

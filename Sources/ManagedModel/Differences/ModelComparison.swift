@@ -1,7 +1,8 @@
 /// Finds the differences between two models, and whether lightweight migration supports them.
 ///
 /// Entities and properties of the two models correspond if they have the same renaming identifier,
-/// or else the same name. **Cost:** linear in the size of the models.
+/// or else the same name. A property whose identifier isn't in the earlier model is a new one if it
+/// can't keep the values of the one with its name. **Cost:** linear in the size of the models.
 package struct ModelComparison {
   /// The earlier model.
   package let old: NSManagedObjectModel
@@ -220,7 +221,8 @@ enum RenamingMatch {
       entity.propertiesByName.values.sorted { $0.name < $1.name }
     }
     return pairs(
-      properties[0], properties[1], name: \.name, identifier: { $0.renamingIdentifier })
+      properties[0], properties[1], name: \.name, identifier: { $0.renamingIdentifier },
+      unless: losesValues)
   }
 
   /// Returns the pairs of corresponding elements of two versions of a composite attribute.
@@ -228,13 +230,38 @@ enum RenamingMatch {
     of old: NSCompositeAttributeDescription, _ new: NSCompositeAttributeDescription
   ) -> [(old: NSAttributeDescription, new: NSAttributeDescription)] {
     let elements = [old, new].map { composite in composite.elements.sorted { $0.name < $1.name } }
-    return pairs(elements[0], elements[1], name: \.name, identifier: { $0.renamingIdentifier })
+    return pairs(
+      elements[0], elements[1], name: \.name, identifier: { $0.renamingIdentifier },
+      unless: losesValues)
+  }
+
+  /// Returns whether a stored property can't continue another one, so that no mapping could be
+  /// inferred if they corresponded.
+  private static func losesValues(
+    _ old: NSPropertyDescription, _ new: NSPropertyDescription
+  ) -> Bool {
+    guard old.subject == new.subject else { return true }
+    guard old.isStored, new.isStored else { return false }
+    switch (old, new) {
+    case (let old as NSAttributeDescription, let new as NSAttributeDescription):
+      guard old.attributeType == new.attributeType else {
+        return !old.attributeType.isConvertedByInference(to: new.attributeType)
+      }
+      return old.hasExternalValues && !new.hasExternalValues
+    case (let old as NSRelationshipDescription, let new as NSRelationshipDescription):
+      return old.isToMany && !new.isToMany
+    default: return false
+    }
   }
 
   /// Returns the pairs of corresponding members, by renaming identifier or else by name, in the
   /// order of the later ones.
+  ///
+  /// - Parameter isObstacle: Whether two members can't correspond only because they have the same
+  ///   name, if the later one has another identifier.
   static func pairs<Member: AnyObject>(
-    _ old: [Member], _ new: [Member], name: (Member) -> String, identifier: (Member) -> String?
+    _ old: [Member], _ new: [Member], name: (Member) -> String, identifier: (Member) -> String?,
+    unless isObstacle: (_ old: Member, _ new: Member) -> Bool = { _, _ in false }
   ) -> [(old: Member, new: Member)] {
     var byName: [String: Member] = [:]
     var byIdentifier: [String: Member] = [:]
@@ -261,7 +288,11 @@ enum RenamingMatch {
     take { byIdentifier[identifier($0) ?? name($0)] }
     // Some models have the name in the previous version as the identifier.
     take { isExplicit($0) ? identifier($0).flatMap { byName[$0] } : nil }
-    take { byName[name($0)] }
+    // The identifier can be a name that a version in between had; what that one replaced may have
+    // had the same name, and no values that can be kept.
+    take { member in
+      byName[name(member)].flatMap { isExplicit(member) && isObstacle($0, member) ? nil : $0 }
+    }
     return new.compactMap { member in
       found[ObjectIdentifier(member)].map { (old: $0, new: member) }
     }

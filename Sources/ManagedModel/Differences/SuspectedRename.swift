@@ -79,7 +79,7 @@ extension ModelComparison {
     let compared = removed.sorted { $0.name < $1.name }.prefix(Self.comparedLimit)
     return compared.flatMap { property -> [SuspectedRename] in
       let candidates = added.prefix(Self.comparedLimit)
-        .filter { isSameKind(property, $0) }.map(\.name).sorted()
+        .filter { $0.name != property.name && isSameKind(property, $0) }.map(\.name).sorted()
       let names =
         NearestName.of(property.name, among: candidates).map { [$0] }
         ?? Array(candidates.prefix(Self.candidateLimit))

@@ -74,6 +74,20 @@ import Testing
       "optional", ("name=\"age\"", "name=\"age\" optional=\"YES\""), effect: .lightweight,
       "changed attribute Animal.age: optional now"),
     Case(
+      "another attribute renamed to the name of one that a version in between removed",
+      (
+        "name=\"age\" attributeType=\"Integer 16\" defaultValueString=\"0\"",
+        "name=\"age\" elementID=\"born\" optional=\"YES\" attributeType=\"Date\""
+      ),
+      effect: .lightweight, "added attribute Animal.age", "removed attribute Animal.age"),
+    Case(
+      "a former name, with the name of a version in between as the identifier",
+      (
+        "name=\"age\" attributeType=\"Integer 16\"",
+        "name=\"age\" elementID=\"years\" attributeType=\"Integer 32\""
+      ),
+      effect: .lightweight, "changed attribute Animal.age: type from Integer 16 to Integer 32"),
+    Case(
       "to many", ("maxCount=\"1\"", "toMany=\"YES\""), effect: .lightweight,
       "changed relationship Animal.keeper: to many now"),
     Case(

@@ -222,6 +222,17 @@ struct LightweightMigrationTests {
     #expect(try values("seniority", direct.open(renamed("seniority", nil))) == [nil, nil, nil])
   }
 
+  @Test("An attribute renamed to the name of one that a version in between removed is a new one")
+  func attributeWithAFormerNameIsNew() throws {
+    let next = Self.model { person, _ in
+      Self.replace(
+        "age", of: person, by: Self.attribute("age", .dateAttributeType, renaming: "born"))
+    }
+    let store = try Self.store()
+    try store.migrate(to: next)
+    #expect(try values("age", store.open(next)) == [nil, nil, nil])
+  }
+
   @Test(
     "M-9 A renamed entity keeps its rows and its former name in Z_PRIMARYKEY, as in Core Data's stores"
   )
