@@ -205,9 +205,16 @@ extension NSError {
   private static func migration(_ failure: MigrationFailure, _ url: URL) -> NSError {
     let code =
       failure.problem.isConflict ? NSMigrationConstraintViolationError : NSMigrationError
-    let cause = NSError.coreData(
-      code, failure.reason,
-      ["entity": failure.entity, "property": failure.property, "reason": failure.reason])
+    var info: [String: Any] = [
+      "entity": failure.entity, "property": failure.property, "reason": failure.reason,
+    ]
+    if failure.problem == .missingValue {
+      // Core Data's entries, by which programs recognize the error.
+      info["attribute"] = failure.property
+      info["reason"] =
+        "Validation error missing attribute values on mandatory destination attribute"
+    }
+    let cause = NSError.coreData(code, failure.reason, info)
     return NSError.coreData(
       NSMigrationError,
       "The store \(url.relativePath) can't be migrated: \(failure.reason) The store is unchanged.",

@@ -98,6 +98,12 @@ struct MigrationObstacleTests {
       #expect(cause.code == code)
       #expect(cause.userInfo["entity"] as? String == "Person")
       #expect(cause.userInfo["property"] as? String == property)
+      if model === required {
+        #expect(cause.userInfo["attribute"] as? String == property)
+        #expect(
+          cause.userInfo["reason"] as? String
+            == "Validation error missing attribute values on mandatory destination attribute")
+      }
       #expect(try store.contents()["Store.sqlite"] == bytes)
     }
   }
