@@ -46,10 +46,19 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
 
   /// Fetches, builds the sections, and begins to observe the context.
   ///
-  /// Dictionaries aren't observed.
+  /// Dictionaries aren't observed. After an error, the results are those of the last fetch.
   func performFetch<T>(_ request: NSFetchRequest<T>) throws {
     let plan = try FetchPlan(request, model: context.requiredCoordinator.managedObjectModel)
-    if plan.dictionary != nil { return try fetchDictionaries(plan, as: T.self) }
+    let last = (list, dictionaries, sectionNames, sectionStarts)
+    do {
+      if plan.dictionary == nil { try fetch(plan) } else { try fetchDictionaries(plan, as: T.self) }
+    } catch {
+      (list, dictionaries, sectionNames, sectionStarts) = last
+      throw error
+    }
+  }
+
+  private func fetch(_ plan: FetchPlan) throws {
     dictionaries = nil
     let cache = try cacheName.flatMap { name in
       try FetchedResultsCache(name: name, plan: plan, sectionNameKeyPath, of: context)

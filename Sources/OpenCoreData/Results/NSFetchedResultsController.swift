@@ -70,7 +70,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// of three aggregates for each table that the results depend on; if its file is valid, no
   /// section key paths are read, and with a batch size, no object IDs are fetched.
   /// - Throws: As `fetch`; 134060 if the first sort descriptor doesn't group the objects by
-  ///   section, or if a cache of the same name belongs to another request.
+  ///   section, or if a cache of the same name belongs to another request. The results of the last
+  ///   fetch remain.
   open func performFetch() throws {
     try results.performFetch(fetchRequest)
   }

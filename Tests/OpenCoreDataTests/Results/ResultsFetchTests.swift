@@ -1,0 +1,49 @@
+import OpenCoreData
+import Testing
+
+@Suite("Failed fetches of fetched results controllers")
+struct ResultsFetchTests {
+  @Test("A fetch that fails leaves the results of the last one", arguments: [0, 2])
+  func failedFetchLeavesTheResults(batch: Int) throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(5)
+    let context = bed.context()
+    try context.performAndWait {
+      let people = try context.people()
+      // The teams by number are u, t, t, u, t.
+      let team = context.make("Team", ["name": "u"])
+      for index in [0, 3] { people[index].setValue(team, forKey: "team") }
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.sortDescriptors = ["team.name", "number"].map {
+        NSSortDescriptor(key: $0, ascending: true)
+      }
+      request.fetchBatchSize = batch
+      func controller() -> NSFetchedResultsController<NSManagedObject> {
+        NSFetchedResultsController(
+          fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "team.name",
+          cacheName: nil)
+      }
+      let fetched = controller()
+      let listener = ResultsListener()
+      fetched.delegate = listener
+      try fetched.performFetch()
+      let sorted = [1, 2, 4, 0, 3].map { people[$0] }
+      #expect(fetched.fetchedObjects == sorted)
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      request.predicate = NSPredicate(format: "number < 5")
+      #expect(throws: NSError.self) { try fetched.performFetch() }
+      #expect(fetched.fetchedObjects == sorted)
+      #expect(fetched.sections?.map(\.numberOfObjects) == [3, 2])
+      #expect(fetched.sections?.last?.objects as? [NSManagedObject] == [people[0], people[3]])
+      listener.start(fetched.sections)
+      context.delete(people[2])
+      context.processPendingChanges()
+      #expect(listener.lines == ["will", "delete [0, 1]", "did"])
+      #expect(fetched.fetchedObjects == [1, 4, 0, 3].map { people[$0] })
+      let failed = controller()
+      #expect(throws: NSError.self) { try failed.performFetch() }
+      #expect(failed.fetchedObjects == nil && failed.indexPath(forObject: people[0]) == nil)
+    }
+  }
+}
