@@ -25,6 +25,9 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
   var sectionStarts: [Int] = [0] {
     didSet { edition += 1 }
   }
+  /// The cache file that was read or written last; `nil` if the list may differ from the rows, or
+  /// depends on objects of whose changes the controller isn't notified.
+  private var cache: FetchedResultsCache?
   /// Incremented with each change of the list and its sections.
   private(set) var edition = 0
   private var observers: [any NSObjectProtocol] = []
@@ -74,6 +77,7 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     follow()
     // A cache that can't be written is ignored: the result is complete without it.
     if known == nil { try? cache?.write(self) }
+    self.cache = cache?.isSelfContained == true ? cache : nil
   }
 
   private func fetchDictionaries<T>(_ plan: FetchPlan, as type: T.Type) throws {
@@ -234,15 +238,24 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
       ) { [weak self] in self?.contextDidChange($0) },
       NotificationCenter.default.addObserver(
         forName: .NSManagedObjectContextDidSave, object: context, queue: nil
-      ) { [weak self] _ in self?.contextDidSave() },
+      ) { [weak self] in self?.contextDidSave($0) },
     ]
   }
 
-  /// Updates the cache file for the list; a cache that can't be written is ignored.
-  private func contextDidSave() {
-    guard let cacheName, let plan, delegate != nil, dictionaries == nil else { return }
-    try? FetchedResultsCache(name: cacheName, plan: plan, sectionNameKeyPath, of: context)?
-      .write(self)
+  /// Updates the cache file for the list, unless rows have changed of which the context wasn't
+  /// notified; a cache that can't be written is ignored.
+  private func contextDidSave(_ notification: Notification) {
+    guard let cacheName, let plan, let last = cache, delegate != nil, dictionaries == nil else {
+      return
+    }
+    cache = nil
+    guard
+      let present = try? FetchedResultsCache(
+        name: cacheName, plan: plan, sectionNameKeyPath, of: context),
+      present.follows(last, notification)
+    else { return }
+    try? present.write(self)
+    cache = present
   }
 }
 
@@ -251,7 +264,7 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
 extension FetchedResults {
   /// Updates the list and the sections and notifies the delegate.
   func contextDidChange(_ notification: Notification) {
-    guard let plan, let delegate, dictionaries == nil else { return }
+    guard let plan, let delegate, dictionaries == nil else { return cache = nil }
     let change = ListChange(changed(notification, plan), in: self, plan)
     guard !change.isEmpty else { return }
     let controller = makeDelegateController(self)

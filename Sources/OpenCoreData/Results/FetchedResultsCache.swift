@@ -3,9 +3,9 @@ import SQLiteDriver
 
 /// The file of a controller's cache: the order and the sections of the last run.
 ///
-/// It's valid while the request and the rows that it depends on are unchanged: their number,
-/// highest primary key, and sum of versions in each table that the request's key paths reach. It's
-/// stored in the program's folder in the user's caches folder, readable only by that user.
+/// It's valid while the request and the rows that it depends on are unchanged: their number, and
+/// the sums of their primary keys and versions, in each table that the request's key paths reach.
+/// It's stored in the program's folder in the user's caches folder, readable only by that user.
 struct FetchedResultsCache {
   private let file: URL
   private let plan: FetchPlan
@@ -13,6 +13,8 @@ struct FetchedResultsCache {
   private let source: String
   private let fingerprint: String
   private let signature: [[Int64]]
+  /// Whether the results depend on the properties of their own objects only.
+  let isSelfContained: Bool
 
   /// The contents of a file.
   struct Content: Codable {
@@ -40,16 +42,19 @@ struct FetchedResultsCache {
   }
 
   /// Creates a cache; `nil` if there's nothing to cache: the store is in memory, there are several,
-  /// or unsaved changes affect the result.
+  /// or unsaved changes of the context or its parents may affect the result.
   ///
   /// **Cost:** one SELECT of three aggregates for each table.
   init?(
     name: String, plan: FetchPlan, _ sectionNameKeyPath: String?,
     of context: NSManagedObjectContext
   ) throws {
+    let (dependencies, isSelfContained) = FetchedResultsCache.dependencies(
+      of: plan, sectionNameKeyPath)
     guard let store = try context.onlyStore(of: plan) as? SQLiteStore,
-      !context.hasPendingChanges(touching: plan)
+      !context.hasUnsavedChanges(in: Set(dependencies.map(\.tableIndex)))
     else { return nil }
+    self.isSelfContained = isSelfContained
     file = FetchedResultsCache.file(name)
     self.plan = plan
     layouts = store.layouts
@@ -59,8 +64,7 @@ struct FetchedResultsCache {
       plan.entityName, plan.predicate?.predicateFormat ?? "", sorts,
       "\(plan.limit) \(plan.offset) \(plan.includesSubentities)", sectionNameKeyPath ?? "",
     ].joined(separator: "\u{1F}")
-    let reached = FetchedResultsCache.layouts(of: plan, sectionNameKeyPath)
-      .filter { store.layouts.contains($0) }
+    let reached = dependencies.filter { store.layouts.contains($0) }
     let scope = context.scope
     signature = try context.read(store) { reader in
       func read(_ reader: any StoreReader) throws -> [[Int64]] {
@@ -96,6 +100,32 @@ struct FetchedResultsCache {
         layouts.layout(entityNumber: $0).map(plan.covers) == true
       }
     return isCurrent ? content : nil
+  }
+
+  /// Returns whether the rows differ from those of an earlier cache only by what a save wrote.
+  ///
+  /// As keys aren't reused, and versions increase, no other changes have the same number of rows
+  /// and the same sums.
+  /// - Parameters:
+  ///   - earlier: A self-contained cache of the same request.
+  ///   - saved: The did-save notification.
+  func follows(_ earlier: FetchedResultsCache, _ saved: Notification) -> Bool {
+    guard var expected = earlier.signature.first, expected.count == 3 else { return false }
+    let (table, storeIndex) = (plan.layout.tableIndex, layouts.storeIndex)
+    func add(_ key: String, rows: Int64, versions: (NSManagedObject) -> Int64) {
+      for object in saved.userInfo?[key] as? Set<NSManagedObject> ?? []
+      where object.primaryKey > 0 && object.layout.storeIndex == storeIndex
+        && object.layout.tableIndex == table
+      {
+        expected[0] &+= rows
+        expected[1] &+= rows &* object.primaryKey
+        expected[2] &+= versions(object)
+      }
+    }
+    add(NSInsertedObjectsKey, rows: 1) { $0.row.version }
+    add(NSUpdatedObjectsKey, rows: 0) { _ in 1 }
+    add(NSDeletedObjectsKey, rows: -1) { 0 &- $0.row.version }
+    return [expected] == signature
   }
 
   /// Rewrites the file.
@@ -142,10 +172,11 @@ struct FetchedResultsCache {
   }
 
   /// Returns the entities whose rows the matches, the order, and the sections depend on: the
-  /// request's, and those that its key paths can reach, wherever these begin.
-  private static func layouts(
+  /// request's, and those that its key paths can reach, wherever these begin; and whether no key
+  /// path contains a relationship.
+  private static func dependencies(
     of plan: FetchPlan, _ sectionNameKeyPath: String?
-  ) -> [EntityLayout] {
+  ) -> (layouts: [EntityLayout], isSelfContained: Bool) {
     var paths = plan.sort.compactMap(\.key) + [sectionNameKeyPath].compactMap { $0 }
     plan.predicate?.forEachExpression { expression in
       if case .keyPath(let path) = expression.node { paths.append(path.text) }
@@ -153,14 +184,15 @@ struct FetchedResultsCache {
     let names = paths.flatMap { $0.split(separator: ".").map(String.init) }
     var reached = plan.includesSubentities ? plan.entity.withSubentities : [plan.entity]
     var layouts = [plan.layout]
+    var isSelfContained = true
     var next = 0
     while next < reached.count {
       let relationships = reached[next].relationshipsByName
       next += 1
       for name in names {
-        guard let entity = relationships[name]?.destinationEntity,
-          !reached.contains(where: { $0 === entity })
-        else { continue }
+        guard let entity = relationships[name]?.destinationEntity else { continue }
+        isSelfContained = false
+        guard !reached.contains(where: { $0 === entity }) else { continue }
         reached += entity.withSubentities.filter { found in
           !reached.contains { $0 === found }
         }
@@ -168,17 +200,32 @@ struct FetchedResultsCache {
         if !layouts.contains(where: { $0.rootIndex == layout.rootIndex }) { layouts.append(layout) }
       }
     }
-    return layouts
+    return (layouts, isSelfContained)
   }
 }
 
+extension NSManagedObjectContext {
+  /// Returns whether this context or one of its parents has unsaved changes of some tables.
+  ///
+  /// - Parameter tables: The tables' indexes.
+  fileprivate final func hasUnsavedChanges(in tables: Set<Int>) -> Bool {
+    if changes.all.contains(where: { tables.contains($0.layout.tableIndex) }) { return true }
+    return askParent { $0.hasUnsavedChanges(in: tables) } ?? false
+  }
+}
+
+extension EntityLayout {
+  /// The index of the root entity in the model, which is the same for each store.
+  fileprivate var tableIndex: Int { rootIndex &- rootOffset }
+}
+
 extension SQLiteReader {
-  /// Returns the number of rows, highest primary key, and sum of versions of an entity's table: any
-  /// save changes one.
+  /// Returns the number of rows, and the sums of primary keys and versions, of an entity's table:
+  /// any save changes one.
   func signature(of layout: EntityLayout, in scope: ProfileScope) throws -> [Int64] {
     let entity = sqlite.entity(layout)
     let query = SelectQuery(
-      sql: "SELECT COUNT(*), MAX(Z_PK), TOTAL(Z_OPT) FROM \(SQLSyntax.quoted(entity.table))",
+      sql: "SELECT COUNT(*), TOTAL(Z_PK), TOTAL(Z_OPT) FROM \(SQLSyntax.quoted(entity.table))",
       projection: Projection(entity: entity, extent: .identifiers))
     var values: [Int64] = []
     try sqlite.select(query, on: connection, for: entity.name, in: scope) { statement in

@@ -27,7 +27,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   ///     section. The first sort descriptor must group the objects by section. Dictionaries must
   ///     contain this key path.
   ///   - name: The name of a file that caches order and sections between runs; `nil` for none.
-  ///     Dictionaries aren't cached.
+  ///     With a delegate, a save of the context updates it, unless the rows were also changed
+  ///     elsewhere, or the results depend on other objects. Dictionaries aren't cached, nor are
+  ///     results that unsaved changes may affect.
   public init(
     fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?

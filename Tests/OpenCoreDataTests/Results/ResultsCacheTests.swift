@@ -7,14 +7,17 @@ import Testing
 @Suite("The cache files of fetched results controllers")
 struct ResultsCacheTests {
   private func controller(
-    _ context: NSManagedObjectContext, _ name: String, predicate: NSPredicate? = nil
+    _ context: NSManagedObjectContext, _ name: String, predicate: NSPredicate? = nil,
+    sections: String? = nil
   ) -> NSFetchedResultsController<NSManagedObject> {
     let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
-    request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+    request.sortDescriptors = [sections, "number"].compactMap { $0 }.map {
+      NSSortDescriptor(key: $0, ascending: true)
+    }
     request.fetchBatchSize = 2
     request.predicate = predicate
     return NSFetchedResultsController(
-      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections,
       cacheName: name)
   }
 
@@ -98,6 +101,101 @@ struct ResultsCacheTests {
     try bed.addPeople(3)
     #expect(try fetch(bed, name, isPinned: true).names.count == 5)
     #expect(try fetch(bed, name, isPinned: true).selects == 1)
+  }
+
+  @Test("Results that unsaved changes of a context or its parent affect aren't cached")
+  func unsavedResultsAreNotCached() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(2)
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    let parent = bed.context()
+    parent.performAndWait {
+      let person = parent.object(with: ids[0])
+      (person.value(forKey: "team") as? NSManagedObject)?.label = "unsaved"
+    }
+    #expect(try sections(parent, name) == ["unsaved"])
+    #expect(try sections(bed.child(of: parent), name) == ["unsaved"])
+    #expect(try sections(bed.context(), name) == ["t"])
+  }
+
+  /// Fetches in a context, and returns the names of the sections: those of teams.
+  private func sections(_ context: NSManagedObjectContext, _ name: String) throws -> [String]? {
+    try context.performAndWait {
+      let controller = controller(context, name, sections: "team.name")
+      try controller.performFetch()
+      return controller.sections?.map(\.name)
+    }
+  }
+
+  /// A context with a controller that follows it until the end of `body`, with the people in order.
+  private func follow(
+    _ bed: ContextBed, _ name: String, sections: String? = nil,
+    _ body: (NSManagedObjectContext, [NSManagedObject]) throws -> Void
+  ) throws {
+    let context = bed.context()
+    try context.performAndWait {
+      let controller = controller(context, name, sections: sections)
+      let listener = ResultsListener()
+      controller.delegate = listener
+      try controller.performFetch()
+      try body(context, controller.fetchedObjects ?? [])
+      withExtendedLifetime((controller, listener)) {}
+    }
+  }
+
+  @Test("With a delegate, the context's saves update the cache")
+  func savesUpdateTheCache() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(4)
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    try follow(bed, name) { context, people in
+      _ = context.make("Person", ["name": "new", "number": Int64(0)])
+      people[0].number = 9
+      context.delete(people[3])
+      try context.save()
+      people[1].label = "q"
+      context.delete(people[2])
+      try context.save()
+    }
+    let found = try fetch(bed, name)
+    #expect(found.names == ["new", "q", "p1"] && found.selects == 1)
+  }
+
+  @Test("A save doesn't update the cache if rows have changed otherwise")
+  func cacheIsNotUpdatedAfterOtherChanges() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(3)
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    try follow(bed, name) { context, people in
+      // As many rows as before, and a new highest key that isn't that of the last one.
+      let other = bed.context()
+      try other.performAndWait {
+        _ = other.make("Person", ["name": "new", "number": Int64(0)])
+        other.delete(other.object(with: ids[1]))
+        try other.save()
+      }
+      people[0].label = "q"
+      _ = context.make("Person", ["name": "last", "number": Int64(8)])
+      try context.save()
+    }
+    let found = try fetch(bed, name)
+    #expect(found.names == ["new", "q", "p3", "last"] && found.selects == 2)
+  }
+
+  @Test("A save that changes the names of sections in other objects doesn't update the cache")
+  func cacheIsNotUpdatedAfterChangesOfOtherObjects() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(2)
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    try follow(bed, name, sections: "team.name") { context, people in
+      (people[0].value(forKey: "team") as? NSManagedObject)?.label = "z"
+      try context.save()
+    }
+    #expect(try sections(bed.context(), name) == ["z"])
   }
 
   @Test("A program's caches are in a folder of its own, whatever their names")
