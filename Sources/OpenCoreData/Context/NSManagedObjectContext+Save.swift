@@ -109,12 +109,14 @@ extension NSManagedObjectContext {
   final func savePlan() -> SavePlan {
     SavePlan(
       inserted: changes.inserted.undeleted,
-      // Stores have no transient properties; a parent context does.
-      updated: changes.updated.array.filter {
-        $0.state.isDisjoint(
-          with: parent == nil
-            ? [.deleted, .inaccessible, .inserted, .transientOnly]
-            : [.deleted, .inaccessible, .inserted])
+      updated: changes.updated.array.filter { object in
+        guard object.state.isDisjoint(with: [.deleted, .inaccessible, .inserted]) else {
+          return false
+        }
+        // Stores have no transient properties; a parent context does. Other properties may have
+        // changed without a record: `willSave` sets primitive values, and undo restores values.
+        return hasParent || !object.state.contains(.transientOnly)
+          || object.hasPersistentChangedValues
       },
       // An object without a row needs no DELETE.
       deleted: changes.deleted.array.filter {

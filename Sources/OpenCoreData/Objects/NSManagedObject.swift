@@ -304,7 +304,8 @@ struct ObjectState: OptionSet, Sendable {
   static let inaccessible = ObjectState(rawValue: 128)
   /// `prepareForDeletion` is running.
   static let preparing = ObjectState(rawValue: 8192)
-  /// Only transient properties were set since the last save: there's nothing to write.
+  /// Only transient properties were set since the last save: there's nothing to write, unless
+  /// others were changed without a record.
   ///
   /// Only meaningful together with `updated`.
   static let transientOnly = ObjectState(rawValue: 4096)

@@ -109,6 +109,38 @@ struct TransientTests {
   }
 
   @Test(
+    "What undo restores is saved after a save of transient values only",
+    arguments: StoreKind.allCases)
+  func undoneChangeIsSavedAfterATransientOne(_ kind: StoreKind) throws {
+    let (coordinator, stack) = try coordinator(kind)
+    let context = context(coordinator)
+    context.performAndWait { context.undoManager = UndoManager() }
+    let person = try context.performAndWait {
+      let person = context.make("Person", ["first": "a"])
+      try context.save()
+      return person
+    }
+    for (key, value) in [("first", "b"), ("fullName", "full")] {
+      try context.performAndWait {
+        person.setValue(value, forKey: key)
+        try context.save()
+      }
+    }
+    try context.performAndWait {
+      context.undo()
+      context.undo()
+      #expect(person.value(forKey: "first") as? String == "a")
+      try context.save()
+    }
+    let other = self.context(coordinator)
+    let first = try other.performAndWait {
+      try other.all("Person", by: "first").map { $0.value(forKey: "first") as? String }
+    }
+    #expect(first == ["a"])
+    withExtendedLifetime(stack) {}
+  }
+
+  @Test(
     "A child's save passes transient values to its parent, which then has changes",
     arguments: StoreKind.allCases)
   func childSavePassesTransientValuesToItsParent(_ kind: StoreKind) throws {

@@ -57,6 +57,15 @@ final class ShadedDriver: NSManagedObject {
   }
 }
 
+/// A driver whose shade is encoded in `willSave`, without will and did calls.
+final class TintedDriver: NSManagedObject {
+  override func willSave() {
+    super.willSave()
+    let bytes = (primitiveValue(forKey: "shade") as? [Int])?.map { UInt8(truncatingIfNeeded: $0) }
+    setPrimitiveValue(bytes.map { Data($0) }, forKey: "storage")
+  }
+}
+
 @Suite("Accessors, primitive and transient values", .serialized)
 struct AccessorTests {
   private func stack(_ kind: StoreKind) throws -> GraphStack {
@@ -109,6 +118,28 @@ struct AccessorTests {
       #expect(ShadedDriver.encoded == 1)
       #expect(driver.value(forKey: "storage") as? Data == Data([14]))
     }
+  }
+
+  @Test(
+    "A primitive value that willSave sets is saved, even if only a transient property was changed",
+    arguments: StoreKind.allCases)
+  func primitiveValueOfWillSaveIsSaved(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: DrivingModel.make(driver: TintedDriver.self))
+    let context = try stack.context()
+    try context.performAndWait {
+      let driver = context.make("Driver", ["name": "a"])
+      try context.save()
+      driver.setValue([1, 2], forKey: "shade")
+      try context.save()
+      driver.setValue([1, 2], forKey: "shade")
+      let cost = try costs(of: context) { try context.save() }
+      #expect(cost.updates == 0 && !context.hasChanges)
+    }
+    let reader = try stack.context()
+    let storage = try reader.performAndWait {
+      try reader.all("Driver").first?.value(forKey: "storage") as? Data
+    }
+    #expect(storage == Data([1, 2]))
   }
 
   @Test(
