@@ -144,11 +144,12 @@ extension NSManagedObject {
   /// Throws error 1600 for each relationship with a deny rule that still has destinations.
   ///
   /// Destinations that are deleted in the same save don't count.
+  /// - Throws: Also the error of the read, if a relationship can't be read.
   final func validateDenyRules() throws {
     var failures: [NSError] = []
     for relationship in layout.entity.relationshipsByName.values
     where relationship.deleteRule == .denyDeleteRule {
-      let remaining = relatedObjects(relationship).filter { !$0.isDeleted }
+      let remaining = try readableObjects(relationship).filter { !$0.isDeleted }
       if !remaining.isEmpty {
         failures.append(
           NSError.validation(
@@ -159,6 +160,20 @@ extension NSManagedObject {
       }
     }
     try NSError.throwValidation(failures)
+  }
+
+  /// Returns the destinations of a relationship.
+  ///
+  /// - Throws: The error of the read, if they can't be read.
+  private func readableObjects(
+    _ relationship: NSRelationshipDescription
+  ) throws -> [NSManagedObject] {
+    let earlierError = context?.faultFailures.last
+    context?.faultFailures.last = nil
+    let objects = relatedObjects(relationship)
+    if let error = context?.faultFailures.last { throw error }
+    context?.faultFailures.last = earlierError
+    return objects
   }
 
   /// Throws error 1550 for each changed relationship that refers to an object without a context:

@@ -224,7 +224,9 @@ open class NSManagedObject: NSObject {
     try validateProperties()
   }
 
-  /// Validates the deletion of the object's row; throws 1600 if a deny rule prevents it.
+  /// Validates the deletion of the object's row.
+  ///
+  /// - Throws: 1600 if a deny rule prevents it; the error of the store if that can't be read.
   open func validateForDelete() throws {
     try validateDenyRules()
   }

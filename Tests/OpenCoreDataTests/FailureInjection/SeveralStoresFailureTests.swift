@@ -322,4 +322,47 @@ struct SeveralStoresFailureTests {
       #expect(try context.count(for: request) == 0)
     }
   }
+
+  @Test("A deny rule whose relationship can't be read fails the save")
+  func unreadableRelationshipKeepsTheDenyRule() throws {
+    let fixture = try FailureFixture()
+    let model = TestModels.company()
+    let staff = model.entitiesByName["Department"]?.relationshipsByName["employees"]
+    staff?.deleteRule = .denyDeleteRule
+    func open() throws -> NSManagedObjectContext {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+      try coordinator.addPersistentStore(
+        type: .sqlite, at: fixture.template.appendingPathComponent(Self.names[0]))
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      return context
+    }
+    let writer = try open()
+    try writer.performAndWait {
+      let department = writer.make("Department", ["name": "d"])
+      _ = writer.make("Employee", ["name": "e", "department": department])
+      try writer.save()
+    }
+    StoreWork.close(writer)
+    let context = try open()
+    defer { StoreWork.close(context) }
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
+      request.returnsObjectsAsFaults = false
+      let department = try #require(try context.fetch(request).first)
+      context.delete(department)
+      // Only the first statement fails: the row could be deleted.
+      let failed = FailingFiles.run(
+        below: FileManager.default.temporaryDirectory, failure: .init(.statement, at: 1)
+      ) {
+        try context.save()
+      }
+      let unread = #expect(throws: NSError.self) { try failed.result.get() }
+      #expect(unread?.code != NSValidationRelationshipDeniedDeleteError)
+      let denied = #expect(throws: NSError.self) { try context.save() }
+      #expect(denied?.code == NSValidationRelationshipDeniedDeleteError)
+      context.rollback()
+      #expect(try context.count(for: request) == 1)
+    }
+  }
 }
