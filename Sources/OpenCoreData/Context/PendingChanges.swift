@@ -22,6 +22,9 @@ struct PendingChanges {
   var eventDeleted = ChangedObjects(.eventDeleted)
   var eventRefreshed = ChangedObjects(.eventRefreshed)
 
+  /// Whether a results controller may list objects whose insertion hasn't been posted yet.
+  var listsInsertions = false
+
   /// The changes in the did-change notification that is being posted; otherwise empty.
   var posted: [Set<NSManagedObject>] = []
 
@@ -118,6 +121,7 @@ struct PendingChanges {
     eventUpdated.removeAll()
     eventDeleted.removeAll()
     eventRefreshed.removeAll()
+    listsInsertions = false
   }
 }
 
@@ -354,7 +358,7 @@ extension NSManagedObjectContext {
     if changes.eventInserted.contains(object) {
       // Its insertion was never posted.
       changes.eventInserted.remove(object)
-      changes.eventDeleted.remove(object)
+      if !changes.listsInsertions { changes.eventDeleted.remove(object) }
     }
     abandon(object)
   }

@@ -75,6 +75,7 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     }
     self.plan = plan
     follow()
+    if !context.changes.eventInserted.isEmpty { context.changes.listsInsertions = true }
     // A cache that can't be written is ignored: the result is complete without it.
     if known == nil { try? cache?.write(self) }
     self.cache = cache?.isSelfContained == true ? cache : nil

@@ -1,7 +1,7 @@
 import OpenCoreData
 import Testing
 
-@Suite("Failed fetches of fetched results controllers")
+@Suite("Fetches of fetched results controllers")
 struct ResultsFetchTests {
   @Test("A fetch that fails leaves the results of the last one", arguments: [0, 2])
   func failedFetchLeavesTheResults(batch: Int) throws {
@@ -44,6 +44,38 @@ struct ResultsFetchTests {
       let failed = controller()
       #expect(throws: NSError.self) { try failed.performFetch() }
       #expect(failed.fetchedObjects == nil && failed.indexPath(forObject: people[0]) == nil)
+    }
+  }
+
+  @Test(
+    "A new object leaves the list if it's deleted before its insertion is posted",
+    arguments: [0, 2])
+  func deletedNewObjectLeavesTheList(batch: Int) throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(1)
+    let context = bed.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      request.fetchBatchSize = batch
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+        cacheName: nil)
+      let listener = ResultsListener()
+      controller.delegate = listener
+      let new = context.make("Person", ["name": "new", "number": Int64(9)])
+      try controller.performFetch()
+      listener.start(controller.sections)
+      #expect(controller.fetchedObjects?.last === new)
+      context.delete(new)
+      context.processPendingChanges()
+      #expect(listener.lines == ["will", "delete [0, 1]", "did"])
+      #expect(controller.fetchedObjects?.map(\.label) == ["p1"])
+      // Without a fetch in between, nothing is posted.
+      let notes = NoteList(context)
+      context.delete(context.make("Person"))
+      context.processPendingChanges()
+      #expect(notes.notes.isEmpty)
     }
   }
 }
