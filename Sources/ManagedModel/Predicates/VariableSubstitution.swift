@@ -1,10 +1,12 @@
-/// Replaces variables, or completed fetches, by values in a copy of a tree.
+/// Replaces variables, or completed fetches, by values in a copy of a tree, or objects by URIs.
 ///
 /// The variable of a subquery hides one of the same name.
 struct VariableSubstitution {
   private var values: [String: NSExpression] = [:]
   /// The replacement for each `FETCH`.
   private var fetched: [ObjectIdentifier: NSExpression] = [:]
+  /// Whether managed objects and their IDs are replaced by URIs.
+  private var namesObjects = false
 
   init(variables: [String: Any]) {
     values = variables.mapValues { $0 as? NSExpression ?? NSExpression(forConstantValue: $0) }
@@ -12,6 +14,10 @@ struct VariableSubstitution {
 
   init(fetched: [ObjectIdentifier: NSExpression]) {
     self.fetched = fetched
+  }
+
+  init(namesObjects: Bool) {
+    self.namesObjects = namesObjects
   }
 
   func predicate(_ predicate: NSPredicate) -> NSPredicate {
@@ -28,6 +34,7 @@ struct VariableSubstitution {
 
   func expression(_ expression: NSExpression) -> NSExpression {
     switch expression.node {
+    case .constant(let value) where namesObjects: NSExpression(.constant(named(value)))
     case .constant, .evaluatedObject, .keyPath, .anyKey: expression
     case .variable(let name): values[name] ?? expression
     case .path(let operand, let path): self.path(self.expression(operand), path)
@@ -86,6 +93,19 @@ struct VariableSubstitution {
     }
   }
 
+  private func named(_ value: PredicateValue) -> PredicateValue {
+    switch value {
+    case .object(let object):
+      return (object.base as? any URIRepresentable).map { PredicateValue.string($0.uri) } ?? value
+    case .collection(let collection):
+      return .collection(
+        PredicateCollection(
+          constant: collection.elements.map(named), isOrdered: collection.isOrdered,
+          isSet: collection.isSet))
+    default: return value
+    }
+  }
+
   private func index(_ index: NSExpression.Index) -> NSExpression.Index {
     guard case .expression(let inner) = index else { return index }
     return .expression(expression(inner))
@@ -124,6 +144,12 @@ extension NSPredicate {
     }
     if let failure { throw failure }
     return results.isEmpty ? self : VariableSubstitution(fetched: results).predicate(self)
+  }
+
+  /// The format with URIs in place of managed objects and their IDs, whose descriptions have
+  /// addresses and values: the same in each process.
+  package var formatWithURIs: String {
+    VariableSubstitution(namesObjects: true).predicate(self).predicateFormat
   }
 
   fileprivate var holdsFetch: Bool {

@@ -61,7 +61,7 @@ struct FetchedResultsCache {
     let sorts = plan.sort.map(\.description).joined(separator: ",")
     source = "\(store.identifier) \(plan.entity.versionHash.base64EncodedString())"
     fingerprint = [
-      plan.entityName, plan.predicate?.predicateFormat ?? "", sorts,
+      plan.entityName, plan.predicate?.formatWithURIs ?? "", sorts,
       "\(plan.limit) \(plan.offset) \(plan.includesSubentities)", sectionNameKeyPath ?? "",
     ].joined(separator: "\u{1F}")
     let reached = dependencies.filter { store.layouts.contains($0) }

@@ -144,6 +144,36 @@ struct ResultsCacheTests {
     }
   }
 
+  @Test(
+    "A cache is found with other instances of the objects in the predicate",
+    arguments: [false, true])
+  func cacheOfAPredicateWithObjectsIsFound(isSet: Bool) throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(3)
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    func selects() throws -> Int {
+      let context = bed.context()
+      return try context.performAndWait {
+        let people = try ids.map { try context.existingObject(with: $0) }
+        let team = people[0].value(forKey: "team")
+        let predicate =
+          isSet
+          ? NSPredicate(format: "SELF IN %@", Set(people)) : NSPredicate(format: "team == %@", team)
+        let before = context.counters.selects
+        let controller = controller(context, name, predicate: predicate)
+        try controller.performFetch()
+        let selects = context.counters.selects - before
+        #expect(controller.fetchedObjects == people)
+        return selects
+      }
+    }
+    // One for each table, and one of IDs without a cache.
+    let tables = isSet ? 1 : 2
+    #expect(try selects() == tables + 1)
+    #expect(try selects() == tables)
+  }
+
   @Test("With a delegate, the context's saves update the cache")
   func savesUpdateTheCache() throws {
     let bed = try ContextBed(.sqlite)
