@@ -288,8 +288,11 @@ extension NSManagedObjectContext {
     changes.mark()
     if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
       undoState.recorder?.remember(object)
-      // Changes of earlier events are the baseline for the changes of this one.
-      if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }
+      // Changes of earlier events are the baseline for the changes of this one. An object whose
+      // changes were undone is unchanged, and has the baseline of an earlier event.
+      if !object.state.isDisjoint(with: [.inserted, .updated]) || undoState.recorder != nil {
+        object.values?.beginEvent()
+      }
       changes.eventUpdated.insert(object)
       scheduleProcessing()
     }

@@ -78,6 +78,11 @@ extension NSManagedObjectContext {
       opposite.relationships += ObjectSnapshot(object).links
     }
     opposite.mutual = RelationshipChange.all(among: unit.appeared)
+    for object in unit.snapshots.map(\.object)
+    where object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
+      // The values before the undo are the baseline for the changes that did-change reports.
+      object.values?.beginEvent()
+    }
     let reinserted = Set(unit.vanished.filter(undelete))
     for snapshot in unit.snapshots { snapshot.restore() }
     for change in unit.relationships { change.undo() }

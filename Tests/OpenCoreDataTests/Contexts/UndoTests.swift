@@ -374,4 +374,25 @@ struct UndoTests {
       #expect(related(people[1], "tags")?.isEmpty == true)
     }
   }
+
+  @Test("In the event of an undo, and in the next one, changes have the values before them")
+  func eventOfAnUndoHasTheValuesBeforeIt() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(1)
+    let context = undoing(bed)
+    let person = try context.performAndWait { try context.existingObject(with: ids[0]) }
+    for name in ["b", "c"] { context.performAndWait { person.label = name } }
+    var seen: [String?] = []
+    let notes = NoteList(context) { _ in
+      seen.append(person.changedValuesForCurrentEvent()["name"] as? String)
+    }
+    context.performAndWait {
+      context.undo()
+      context.undo()
+      #expect(person.label == "p1" && !context.hasChanges)
+      person.label = "d"
+      context.processPendingChanges()
+    }
+    #expect(seen == ["c", "b", "p1"] && notes.notes.count == 3)
+  }
 }
