@@ -114,10 +114,12 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     var keysOnly = plan
     keysOnly.includesPropertyValues = false
     let ids = try context.fetchIDs(keysOnly)
+    // Those of a parent aren't registered yet. The list follows their keys, which saves change.
+    let unsaved = ids.filter(\.isTemporaryID).map { id in
+      context.registeredObject(for: id) ?? context.registered(id.layout, id.primaryKey)
+    }
     list = BatchedList(
-      keys: ids.map { $0.identity },
-      unsaved: ids.filter(\.isTemporaryID).compactMap { context.registeredObject(for: $0) },
-      plan: plan, context: context)
+      keys: ids.map { $0.identity }, unsaved: unsaved, plan: plan, context: context)
   }
 
   /// The number of objects or dictionaries.

@@ -78,4 +78,38 @@ struct ResultsFetchTests {
       #expect(notes.notes.isEmpty)
     }
   }
+
+  @Test("A child lists a new object of its parent once after the parent has saved it")
+  func childListsASavedObjectOnce() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(1)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    parent.performAndWait { _ = parent.make("Person", ["name": "new", "number": Int64(9)]) }
+    let listener = ResultsListener()
+    let controller = try child.performAndWait {
+      child.automaticallyMergesChangesFromParent = true
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      request.fetchBatchSize = 2
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: child, sectionNameKeyPath: nil,
+        cacheName: nil)
+      controller.delegate = listener
+      try controller.performFetch()
+      #expect(controller.fetchedObjects?.map(\.label) == ["p1", "new"])
+      return controller
+    }
+    try parent.performAndWait { try parent.save() }
+    // Runs after the merge on the child's queue.
+    child.performAndWait {
+      #expect(controller.fetchedObjects?.map(\.label) == ["p1", "new"])
+      let new = controller.object(at: IndexPath(item: 1, section: 0))
+      #expect(!new.objectID.isTemporaryID)
+      listener.start(controller.sections)
+      new.label = "newer"
+      child.processPendingChanges()
+      #expect(listener.lines == ["will", "update [0, 1]", "did"])
+    }
+  }
 }
