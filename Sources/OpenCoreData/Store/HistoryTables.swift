@@ -41,14 +41,13 @@ package struct HistoryTables: Sendable {
   }
 
   /// Creates the tables, or the columns that the model requires and the file lacks, in one
-  /// transaction.
+  /// transaction, unless another process has created them.
   static func make(on connection: Connection, for model: SQLModel) throws {
-    let found = try find(on: connection)
     let wanted = model.entities.map { $0.description.preservedAttributes.count }.max() ?? 0
-    if let found, found.tombstoneCount >= wanted { return }
+    guard try statements(on: connection, tombstones: wanted) != [] else { return }
     try connection.execute("BEGIN EXCLUSIVE")
     do {
-      for statement in statements(present: found, tombstones: wanted) {
+      for statement in try statements(on: connection, tombstones: wanted) {
         try connection.execute(statement)
       }
       try connection.execute("COMMIT")
@@ -59,9 +58,10 @@ package struct HistoryTables: Sendable {
     }
   }
 
-  private static func statements(present: HistoryTables?, tombstones: Int) -> [String] {
-    if let present {
-      return (present.tombstoneCount..<tombstones).map {
+  /// Returns the statements that create what a file lacks; none if it has everything.
+  private static func statements(on connection: Connection, tombstones: Int) throws -> [String] {
+    if let present = try find(on: connection) {
+      return (present.tombstoneCount..<max(tombstones, present.tombstoneCount)).map {
         "ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\($0)"
       }
     }

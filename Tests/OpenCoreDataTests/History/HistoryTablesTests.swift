@@ -1,0 +1,56 @@
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@Suite("Tables of the persistent history")
+struct HistoryTablesTests {
+  /// The statements that created the tables and indexes of a store's history.
+  private func statements(of stack: SharedStack) throws -> [String] {
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    let rows = try connection.values(
+      "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name IN "
+        + "('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING') ORDER BY type DESC")
+    return rows.compactMap { row in
+      if case .text(let sql) = row[0] { return sql }
+      return nil
+    }
+  }
+
+  @Test("A store is opened while another process creates the tables of its history")
+  func tablesCreatedMeanwhileAreUsed() throws {
+    let options = [NSPersistentHistoryTrackingKey: true]
+    let statements = try statements(
+      of: SharedStack(.sqlite, SavingModels.items(), options: options))
+    #expect(statements.count > 3)
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let other = try Connection(path: stack.storeURL.path, access: .writing)
+    defer { other.close() }
+    try other.execute("BEGIN EXCLUSIVE")
+    let (url, lines) = (stack.storeURL, LineList())
+    let opening = DispatchQueue(label: "HistoryTablesTests")
+    opening.async {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+      let error = thrownError {
+        try coordinator.addPersistentStore(
+          type: .sqlite, at: url, options: [NSPersistentHistoryTrackingKey: true])
+      }
+      lines.add(error.map { "\($0)" } ?? "opened")
+    }
+    // It has looked for the tables by then, and waits for the lock.
+    Thread.sleep(forTimeInterval: 0.5)
+    for statement in statements { try other.execute(statement) }
+    try other.execute(
+      "INSERT INTO Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (16001, 'CHANGE', 0, 0), "
+        + "(16002, 'TRANSACTION', 0, 0), (16003, 'TRANSACTIONSTRING', 0, 0)")
+    try other.execute("COMMIT")
+    opening.sync {}
+    #expect(lines.lines == ["opened"])
+    let context = try stack.foreignContext()
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+    }
+    #expect(try other.values("SELECT COUNT(*) FROM ACHANGE") == [[.integer(1)]])
+  }
+}
