@@ -57,6 +57,15 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// Discards the unsaved references to objects whose rows no longer exist, and deletes the new
+  /// objects that a cascade rule deletes with them.
+  ///
+  /// **Cost:** one pass over the changed objects, if there are such objects.
+  final func discardUnsavedReferences(to lost: Set<NSManagedObject>) {
+    guard !lost.isEmpty else { return }
+    for object in discardReferences(to: lost) { delete(object) }
+  }
+
   /// Discards the unsaved references to objects that lose their rows; undo doesn't restore them.
   ///
   /// - Returns: The new objects to delete with them.
