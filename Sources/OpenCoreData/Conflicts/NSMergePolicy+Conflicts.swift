@@ -63,7 +63,10 @@ extension NSManagedObjectContext {
 
   /// Discards the changes of one object; without a row it becomes deleted.
   final func dropChanges(of object: NSManagedObject, _ newest: Row?) {
-    if object.state.contains(.updated), newest != nil { object.restoreDestinations() }
+    if newest != nil {
+      if object.state.contains(.updated) { object.restoreDestinations() }
+      object.restoreJoinRows()
+    }
     changes.forget(object)
     changes.mark()
     guard newest != nil else {
@@ -127,6 +130,33 @@ extension NSManagedObject {
     for slot in layout.slots where slot.kind.isToOne && values?.isChanged(slot.index) == true {
       setDestination(destination(of: row, slot), slot)
     }
+  }
+
+  /// Undoes, at the other ends, the changes of the many-to-many relationships whose join rows this
+  /// object writes, including those by its deletion.
+  ///
+  /// The other ends record them, too, but don't write them.
+  final func restoreJoinRows() {
+    for relationship in layout.toMany where !relationship.isTransient && relationship.writesPairs {
+      guard let inverse = relationship.inverseRelationship, inverse.isToMany,
+        case .toMany(let value)? = values?[layout.valueIndex(position(of: relationship.name))]
+      else { continue }
+      let others = value.added.union(value.removed).union(value.objects ?? [])
+      for other in others where !other.isDeleted { other.undoChange(of: self, in: inverse) }
+    }
+  }
+
+  /// Undoes the addition of a destination to a to-many, or its removal, on this side only.
+  private func undoChange(
+    of destination: NSManagedObject, in relationship: NSRelationshipDescription
+  ) {
+    let position = position(of: relationship.name)
+    guard case .toMany(let known)? = values?[layout.valueIndex(position)] else { return }
+    let isAdded = known.added.contains(destination)
+    guard isAdded || known.removed.contains(destination) else { return }
+    let value = changeable(relationship, at: position)
+    if isAdded { value.undoAddition(of: destination) } else { value.undoRemoval(of: destination) }
+    noteChange()
   }
 
   /// Returns the values of the slots without a change, by position, except external values that

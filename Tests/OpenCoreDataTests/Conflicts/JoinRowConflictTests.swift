@@ -1,0 +1,65 @@
+import OpenCoreData
+import Testing
+
+@Suite("Conflicts of objects in many-to-many relationships")
+struct JoinRowConflictTests {
+  /// Saves an article with the first of two tags, changes its string after another context has
+  /// changed the article, and has that context save with the rollback policy.
+  ///
+  /// - Parameters:
+  ///   - change: Receives the other context's article and tags, whose relationships were read.
+  ///   - check: Receives the same objects after the save.
+  private func resolve(
+    _ kind: StoreKind, _ change: (NSManagedObject, [NSManagedObject]) -> Void,
+    _ check: (NSManagedObject, [NSManagedObject]) -> Void
+  ) throws {
+    let stack = try SharedStack(kind, TestModels.library())
+    let (first, second) = (stack.context(), stack.context(.rollback))
+    try first.performAndWait {
+      let article = first.make("Article", ["string": "old"])
+      let tags = ["A", "B"].map { first.make("Tag", ["name": $0]) }
+      article.setValue(Set([tags[0]]), forKey: "tags")
+      try first.save()
+      try second.performAndWait {
+        let theirs = second.twin(of: article)
+        let twins = tags.map(second.twin)
+        #expect(twins.map { $0.set("articles").count } == [1, 0])
+        change(theirs, twins)
+        second.processPendingChanges()
+        article.setValue("new", forKey: "string")
+        try first.save()
+        try second.save()
+        check(theirs, twins)
+      }
+    }
+    let third = stack.context()
+    try third.performAndWait {
+      let found = try third.everyObject(of: "Tag")
+      #expect(found.map { $0.set("articles").count } == [1, 0])
+    }
+  }
+
+  @Test(
+    "Discarded changes of the end that writes the join rows are discarded at the other end",
+    arguments: StoreKind.allCases)
+  func discardedChangesAreUndoneAtTheOtherEnd(kind: StoreKind) throws {
+    try resolve(kind) { article, tags in
+      article.setValue(Set([tags[1]]), forKey: "tags")
+    } _: { article, tags in
+      #expect(article.set("tags") == [tags[0]])
+      #expect(tags.map { $0.set("articles") } == [[article], []])
+    }
+  }
+
+  @Test(
+    "An object that isn't deleted because its row has changed stays at the other end",
+    arguments: StoreKind.allCases)
+  func keptObjectStaysAtTheOtherEnd(kind: StoreKind) throws {
+    try resolve(kind) { article, _ in
+      article.managedObjectContext?.delete(article)
+    } _: { article, tags in
+      #expect(!article.isDeleted && article.set("tags") == [tags[0]])
+      #expect(tags[0].set("articles") == [article])
+    }
+  }
+}
