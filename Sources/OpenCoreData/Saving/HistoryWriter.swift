@@ -31,14 +31,11 @@ final class HistoryWriter {
     lastChange = firstChange
   }
 
-  /// Returns the last primary key; a file's counter may be lower than its rows' keys.
+  /// Returns the last primary key, which others can follow.
   private static func last(
     _ entity: Int, _ table: String, _ connection: Connection
   ) throws -> Int64 {
-    let rows = try connection.values(
-      "SELECT MAX(IFNULL((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "
-        + "IFNULL((SELECT MAX(Z_PK) FROM \(table)), 0))", [.integer(Int64(entity))])
-    guard case .integer(let last)? = rows.first?.first else { return 0 }
+    let last = try HistoryTables.lastKey(of: entity, table, on: connection)
     guard last >= 0, last < Int64.max / 2 else { throw NSError.exhaustedKeys(of: table, last) }
     return last
   }
@@ -120,7 +117,7 @@ final class HistoryWriter {
       ])
     try count(transaction, HistoryTables.transactionEntity)
     try count(lastChange, HistoryTables.changeEntity)
-    store.writtenTransaction.withLock { [transaction] in $0 = transaction }
+    store.openTransaction.withLock { [transaction] in $0 = transaction }
   }
 
   private static let bundle =

@@ -79,20 +79,28 @@ extension SQLiteStore {
     on connection: Connection, in scope: ProfileScope, _ body: () throws -> R
   ) throws -> R {
     let event = scope.begin(.transaction)
-    try change("BEGIN EXCLUSIVE", kind: .transaction, on: connection, in: scope)
     do {
+      try change("BEGIN EXCLUSIVE", kind: .transaction, on: connection, in: scope)
       let result = try body()
       try change("COMMIT", kind: .transaction, on: connection, in: scope)
+      if let number = takeOpenTransaction() { writtenTransaction.withLock { $0 = number } }
       scope.counters.transactions += 1
       scope.end(event)
       return result
     } catch {
       defer { scope.fail(event, error) }
-      // The number of the last history transaction may be that of one that wasn't committed.
-      writtenTransaction.withLock { $0 = nil }
+      _ = takeOpenTransaction()
       // The original error is the one to report.
       rollBack(on: connection, in: scope)
       throw error
+    }
+  }
+
+  /// Returns the number of the history transaction in a transaction that has ended.
+  private func takeOpenTransaction() -> Int64? {
+    openTransaction.withLock { number in
+      defer { number = nil }
+      return number
     }
   }
 

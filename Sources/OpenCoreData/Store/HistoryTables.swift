@@ -40,6 +40,17 @@ package struct HistoryTables: Sendable {
       hasStrings: names.contains([.text(strings)]), tombstoneCount: columns.count)
   }
 
+  /// Returns the last primary key of a table; a file's counter may be lower than its rows' keys.
+  static func lastKey(
+    of entity: Int, _ table: String, on connection: Connection
+  ) throws -> Int64 {
+    let rows = try connection.values(
+      "SELECT MAX(IFNULL((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "
+        + "IFNULL((SELECT MAX(Z_PK) FROM \(table)), 0))", [.integer(Int64(entity))])
+    guard case .integer(let last)? = rows.first?.first else { return 0 }
+    return last
+  }
+
   /// Creates the tables, or the columns that the model requires and the file lacks, in one
   /// transaction, unless another process has created them.
   static func make(on connection: Connection, for model: SQLModel) throws {
@@ -139,10 +150,7 @@ extension SQLiteStore {
   /// Returns the number of the last history transaction; `nil` if there's none.
   func lastTransaction(on connection: Connection) throws -> Int64? {
     guard try historyTables(on: connection) != nil else { return nil }
-    let rows = try connection.values(
-      "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
-      [.integer(Int64(HistoryTables.transactionEntity))])
-    guard case .integer(let last)? = rows.first?.first else { return 0 }
-    return last
+    return try HistoryTables.lastKey(
+      of: HistoryTables.transactionEntity, HistoryTables.transactions, on: connection)
   }
 }

@@ -20,8 +20,10 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
   /// The tables of the history, looked up once; the inner `nil` means that there are none.
   let knownHistory = Mutex<HistoryTables??>(nil)
-  /// The last history transaction that a save of this coordinator has written.
+  /// The last history transaction that this coordinator has committed.
   let writtenTransaction = Mutex<Int64?>(nil)
+  /// The history transaction in the open transaction; `nil` if there's none.
+  let openTransaction = Mutex<Int64?>(nil)
   /// Watches the file for other writers, if the store was opened with remote change notifications.
   let watcher = Mutex<StoreWatcher?>(nil)
   /// The names of external data files that couldn't be removed, and to which no row refers.

@@ -1,0 +1,77 @@
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Transactions of the persistent history")
+struct HistoryTransactionTests {
+  private struct Stop: Error {}
+
+  @Test("The token of a save doesn't include a transaction that isn't committed")
+  func uncommittedTransactionsAreInNoToken() throws {
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])
+    let context = stack.context()
+    try context.performAndWait {
+      let item = context.make("Item")
+      try context.save()
+      let token = try #require(stack.coordinator.historyToken(afterSave: true))
+      let store = try #require(stack.coordinator.persistentStores.first as? SQLiteStore)
+      let error = thrownError {
+        try store.pool.withWriter { connection in
+          try store.transaction(on: connection, in: context.scope) {
+            let tables = try #require(try store.historyTables(on: connection))
+            let writer = try HistoryWriter(store, tables, connection, context.scope)
+            try writer.record(.delete, item)
+            try writer.finish()
+            #expect(stack.coordinator.historyToken(afterSave: true) == token)
+            throw Stop()
+          }
+        }
+      }
+      #expect(error != nil)
+      #expect(stack.coordinator.historyToken(afterSave: true) == token)
+    }
+  }
+
+  @Test("After a deletion of history that couldn't begin, events aren't nested in it")
+  func failedBeginningEndsItsEvent() throws {
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(),
+      options: [NSPersistentHistoryTrackingKey: true, NSPersistentStoreTimeoutOption: 0])
+    let other = try Connection(path: stack.storeURL.path, access: .writing)
+    defer { other.close() }
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+      try other.execute("BEGIN EXCLUSIVE")
+      let request = NSPersistentHistoryChangeRequest.deleteHistory(before: Date())
+      #expect(thrownError { try context.execute(request) } != nil)
+      try other.execute("ROLLBACK")
+      let before = stack.events.events.count
+      _ = try context.everyObject(of: "Item")
+      let fetch = stack.events.events.dropFirst(before).first { $0.kind == .fetch }
+      #expect(fetch?.parent == 0)
+    }
+  }
+
+  @Test("The current token is that of the last transaction, even if the file counts fewer")
+  func currentTokenFollowsTheTransactions() throws {
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])
+    let context = stack.context()
+    try context.performAndWait {
+      for _ in 0..<3 {
+        _ = context.make("Item")
+        try context.save()
+      }
+      let token = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
+      let connection = try Connection(path: stack.storeURL.path, access: .writing)
+      defer { connection.close() }
+      try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'TRANSACTION'")
+      #expect(stack.coordinator.currentPersistentHistoryToken(fromStores: nil) == token)
+    }
+  }
+}
