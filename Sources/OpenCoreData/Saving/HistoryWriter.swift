@@ -172,8 +172,9 @@ final class HistoryWriter {
 extension NSManagedObject {
   /// The stored properties that the next save writes.
   fileprivate var writtenPropertyNames: [String] {
-    if state.contains(.overwritten) { return layout.slots.map(\.name) }
-    var names = changedSlotIndices().map { layout.slots[$0].name }
+    let slots =
+      state.contains(.overwritten) ? Array(layout.slots.indices) : changedSlotIndices()
+    var names = slots.map { layout.slots[$0].name }
     for (index, relationship) in layout.toMany.enumerated() {
       if case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))], value.hasChanges {
         names.append(relationship.name)
