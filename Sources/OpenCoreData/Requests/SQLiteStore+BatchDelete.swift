@@ -213,7 +213,7 @@ private final class BatchDeletion {
   /// - Throws: 134030 if a row that stays requires a deleted one.
   private func clear(_ references: [RowReference], to removed: ContiguousArray<Int64>) throws {
     for reference in references {
-      let isRecorded = history != nil && reference.kind == .update
+      let isRecorded = history != nil && reference.kind == .update && reference.updatesObjects
       let outcome = try store.change(
         reference.sql, [], [removed], returning: isRecorded, kind: reference.kind, reference.entity,
         on: connection, in: scope)

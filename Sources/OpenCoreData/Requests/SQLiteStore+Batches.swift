@@ -221,6 +221,10 @@ struct RowReference {
   /// Whether a row that refers to a deleted one fails the deletion: the relationship is required,
   /// and its inverse has the nullify rule.
   var isRequired = false
+  /// Whether the columns are a property of the rows' objects, which the statement updates.
+  ///
+  /// Those of a to-many relationship without an inverse belong to the object that was deleted.
+  var updatesObjects = true
 }
 
 extension SQLiteStore {
@@ -266,7 +270,7 @@ extension SQLiteStore {
               sql: nullify(
                 mapped.destination.table, [column, order].compactMap { $0 }, version: false)
                 + " \(keys)", kind: .update, entity: mapped.destination,
-              name: mapped.relationship.name))
+              name: mapped.relationship.name, updatesObjects: false))
         }
       }
     }

@@ -102,6 +102,24 @@ struct BatchDeleteRulesTests {
     #expect(dangling == [[.integer(0)]])
   }
 
+  @Test("The history of a deletion has no updates for to-many relationships without an inverse")
+  func destinationsWithoutAnInverseAreNotUpdated() throws {
+    let stack = try SharedStack(
+      .sqlite, KinshipModel.make(), options: [NSPersistentHistoryTrackingKey: true])
+    let context = stack.context()
+    try context.performAndWait {
+      let sight = context.make("Sight", ["name": "S"])
+      let country = context.make("Country", ["name": "A", "sights": NSOrderedSet(object: sight)])
+      try context.save()
+      _ = try delete("A", of: "Country", in: context)
+      let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+      let result = try context.execute(request) as? NSPersistentHistoryResult
+      let all = try #require(result?.result as? [NSPersistentHistoryTransaction])
+      #expect(all.last?.changes?.map(\.changedObjectID) == [country.objectID])
+    }
+    #expect(try values(stack, "SELECT Z_OPT FROM ZSIGHT") == [[.integer(1)]])
+  }
+
   @Test("A cyclic tree is deleted completely, with subentities and their cascades")
   func cyclicTreeIsDeletedWithItsCascades() throws {
     let stack = try SharedStack(.sqlite, Self.model())
