@@ -11,7 +11,8 @@ extension SQLiteStore {
     let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
     let updates =
       policy == .overwriteMergePolicyType || policy == .mergeByPropertyObjectTrumpMergePolicyType
-    return try batch(in: context) { connection, history in
+    var obsolete: [ExternalFile] = []
+    let outcome = try batch(in: context) { connection, history in
       var outcome = BatchOutcome(store: self)
       let root = entity(layout).root
       let first = try lastKey(root, on: connection, in: context.scope)
@@ -19,9 +20,13 @@ extension SQLiteStore {
       var updated: Set<Int> = []
       try forEachRow(of: layout, in: source) { values in
         next += 1
+        let files = try updates ? replaceableFiles(layout, values, on: connection) : []
         let inserted = try insert(
           layout, next, values, updates: updates, returning: returning || history != nil,
           on: connection, in: context.scope)
+        if !files.isEmpty {
+          obsolete += try files.subtracting(replaceableFiles(layout, values, on: connection))
+        }
         outcome.count += inserted.count
         outcome.identities += inserted.identities
         if updates { updated.formUnion(values.given) }
@@ -33,6 +38,36 @@ extension SQLiteStore {
       }
       return outcome
     }
+    removeExternalData(obsolete)
+    return outcome
+  }
+
+  /// Returns the external data files of the given attributes in the rows that have the constrained
+  /// values of a row to insert.
+  ///
+  /// The insertion replaces the values of one of the rows at most. **Cost:** if such an attribute
+  /// is given, a SELECT for each constraint and attribute.
+  private func replaceableFiles(
+    _ layout: EntityLayout, _ row: GivenValues, on connection: Connection
+  ) throws -> Set<ExternalFile> {
+    let names = layout.externalSlots.filter { row.given.contains($0.index) }.map(\.name)
+    guard !names.isEmpty, !layout.constraints.isEmpty else { return [] }
+    let entity = entity(layout)
+    let columns = externalColumns(of: entity, names)
+    var files: Set<ExternalFile> = []
+    for constraint in layout.constraints {
+      let conditions = constraint.slots.map {
+        "\(SQLSyntax.quoted(entity.columns[$0].name)) = ?"
+      }
+      let keys =
+        "SELECT Z_PK FROM \(SQLSyntax.quoted(entity.table)) "
+        + "WHERE \(conditions.joined(separator: " AND "))"
+      files.formUnion(
+        try externalFiles(
+          in: columns, of: entity, keys: keys,
+          constraint.slots.map { row.values[$0].sqliteValue }, [], on: connection))
+    }
+    return files
   }
 
   /// Records rows that were inserted, and rows with an existing key, which were updated.

@@ -71,6 +71,37 @@ struct ExternalDataTests {
     }
   }
 
+  @Test("A batch insertion that updates a row deletes the file of the value that it replaces")
+  func updatingInsertionsDeleteUnreferencedFiles() throws {
+    let model = Self.model()
+    model.entitiesByName["Photo"]?.uniquenessConstraints = [["title"]]
+    let stack = try TestStack(model: model)
+    let files = ExternalStorage(storeURL: stack.storeURL)
+    let context = try stack.coldContext()
+    context.mergePolicy = NSMergePolicy.overwrite
+    try context.performAndWait {
+      for title in ["a", "b"] {
+        _ = context.make("Photo", ["outside": Self.bytes(100_001, 7), "title": title])
+      }
+      try context.save()
+      #expect(try files.fileNames().count == 2)
+      let small = Data([1, 2])
+      try context.execute(
+        NSBatchInsertRequest(
+          entityName: "Photo",
+          objects: [
+            ["title": "a", "inside": small], ["title": "b", "outside": small],
+            ["title": "c", "outside": small],
+          ]))
+      #expect(try files.fileNames().count == 1)
+      context.reset()
+      let photos = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Photo"))
+        .sorted { $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path }
+      let values = photos.map { $0.value(forKey: "outside") as? Data }
+      #expect(values == [Self.bytes(100_001, 7), small, small])
+    }
+  }
+
   @Test("A batch update can't copy values that may be in files, and keeps the files")
   func batchUpdatesDontCopyExternalValues() throws {
     let stack = try TestStack(model: Self.model())
