@@ -14,7 +14,7 @@ extension NSPersistentStoreCoordinator {
     var transactions: [String: Int64] = [:]
     for store in stores ?? persistentStores {
       guard let store = store as? SQLiteStore, persistentStores.contains(store),
-        let connection = try? store.pool.lease()
+        let connection = try? store.leaseNewest()
       else { continue }
       defer { store.pool.returnToPool(connection) }
       // A store that can't be read has no position.

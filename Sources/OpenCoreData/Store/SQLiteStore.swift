@@ -82,6 +82,15 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     return try SQLiteReader(store: self)
   }
 
+  /// Checks out a connection that reads the newest state; the caller returns it to the pool.
+  ///
+  /// A store that was opened read-only may have been written elsewhere, which makes previous reads
+  /// outdated.
+  func leaseNewest() throws -> Connection {
+    if opensReadOnly, try pool.reopenIfChanged() { _ = countCommit() }
+    return try pool.lease()
+  }
+
   func openGeneration() throws -> StoreGeneration {
     guard !opensReadOnly else { return try makeGeneration() }
     // Between two saves, so that the row cache has the same state as the file.

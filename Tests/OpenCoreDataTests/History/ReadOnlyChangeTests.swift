@@ -1,0 +1,44 @@
+import OpenCoreData
+import Testing
+
+@Suite("Remote changes of stores that are opened read-only")
+struct ReadOnlyChangeTests {
+  @Test("Commits of others are posted with their tokens, and no file is created for that")
+  func commitsArePostedAndNoFileIsCreated() async throws {
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])
+    let folder = stack.storeURL.deletingLastPathComponent().path
+    func names() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: folder)
+    }
+    for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }
+    #expect(try names() == ["Store.sqlite"])
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: stack.storeURL,
+      options: [
+        NSReadOnlyPersistentStoreOption: true,
+        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+      ])
+    #expect(try names() == ["Store.sqlite"])
+    let notes = LineList()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+    ) { note in
+      let token = note.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
+      notes.add(token.map { "\($0)" } ?? "no token")
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    let other = try stack.foreignContext()
+    for commit in 1...3 {
+      try other.performAndWait {
+        _ = other.make("Item")
+        try other.save()
+      }
+      let writing = try #require(other.persistentStoreCoordinator)
+      let token = try #require(writing.currentPersistentHistoryToken(fromStores: nil))
+      #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == token)
+      #expect(try await eventually { notes.lines.last == "\(token)" }, "commit \(commit)")
+    }
+  }
+}
