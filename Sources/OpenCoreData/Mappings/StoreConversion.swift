@@ -288,6 +288,8 @@ extension NSPersistentStoreCoordinator {
     let removed = detach(store)
     do {
       let new = try addCopy()
+      // Only now: after an error, a program's own store is used again.
+      store.willRemove(from: self)
       removed?.close()
       postStoresDidChange([
         NSRemovedPersistentStoresKey: [store],

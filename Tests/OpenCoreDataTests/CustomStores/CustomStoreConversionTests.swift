@@ -116,6 +116,8 @@ struct CustomStoreConversionTests {
     defer { NotificationCenter.default.removeObserver(token) }
     let new = try bed.copy(store, to: to)
     #expect(bed.coordinator.persistentStores == [new])
+    let removals = bed.shelves[0].takeCalls().filter { $0 == "willRemove" }
+    #expect(removals.count == (from == .incremental ? 1 : 0))
     #expect(new.type == bed.place(to, isCopy: true).type.rawValue)
     // The JSON file and the shelf have no place for it.
     if !to.isOwn { #expect(new.metadata["app"] as? String == "mine") }
@@ -147,6 +149,7 @@ struct CustomStoreConversionTests {
     try bed.fill()
     func expectUnchanged() throws {
       #expect(bed.coordinator.persistentStores == [store])
+      #expect(!bed.shelves[0].takeCalls().contains("willRemove"))
       #expect(try bed.contents().count == 5)
     }
     bed.shelves[1].failures["save"] = NSError(domain: "shelf", code: 3)
