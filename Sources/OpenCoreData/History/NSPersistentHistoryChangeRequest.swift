@@ -105,7 +105,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
       context.endReadTransaction()
       var count = 0
       for store in stores {
-        count += try store.writable().deleteHistory(before: position, in: context)
+        count += try store.deleteHistory(before: position, in: context)
       }
       return NSPersistentHistoryResult(resultType == .count ? count : true, resultType)
     } catch {

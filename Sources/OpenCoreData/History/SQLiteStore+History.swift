@@ -26,15 +26,16 @@ extension SQLiteStore {
   }
 
   /// Deletes the history before a position.
+  ///
   /// - Returns: The number of deleted transactions.
+  /// - Throws: 134030 if there's a history, and the store is read-only; the errors of SQLite.
   func deleteHistory(
     before position: NSPersistentHistoryChangeRequest.Position, in context: NSManagedObjectContext
   ) throws -> Int {
-    try pool.withWriter { connection in
-      guard try historyTables(on: connection) != nil else { return 0 }
-      let (condition, bind) = HistoryReading.condition(position, "<", in: identifier)
-      guard let bind else { return 0 }
-      return try transaction(on: connection, in: context.scope) {
+    let (condition, bind) = HistoryReading.condition(position, "<", in: identifier)
+    guard let bind, try hasHistory() else { return 0 }
+    return try writable().pool.withWriter { connection in
+      try transaction(on: connection, in: context.scope) {
         try change(
           "DELETE FROM ACHANGE WHERE ZTRANSACTIONID IN "
             + "(SELECT Z_PK FROM ATRANSACTION WHERE \(condition))",
@@ -44,6 +45,12 @@ extension SQLiteStore {
           on: connection, in: context.scope)
       }
     }
+  }
+
+  private func hasHistory() throws -> Bool {
+    let reader = try pool.lease()
+    defer { pool.returnToPool(reader) }
+    return try historyTables(on: reader) != nil
   }
 }
 

@@ -57,6 +57,25 @@ struct HistoryTransactionTests {
     }
   }
 
+  @Test("History is deleted next to a read-only store that has none")
+  func historyIsDeletedNextToAReadOnlyStore() throws {
+    let other = try SharedStack(.sqlite, SavingModels.items())
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])
+    try stack.coordinator.addPersistentStore(
+      type: .sqlite, at: other.storeURL, options: [NSReadOnlyPersistentStoreOption: true])
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+      let request = NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture)
+      request.resultType = .count
+      let result = try context.execute(request) as? NSPersistentHistoryResult
+      #expect(result?.result as? Int == 1)
+    }
+    withExtendedLifetime(other) {}
+  }
+
   @Test("The current token is that of the last transaction, even if the file counts fewer")
   func currentTokenFollowsTheTransactions() throws {
     let stack = try SharedStack(
