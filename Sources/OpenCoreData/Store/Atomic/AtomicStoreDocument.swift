@@ -91,20 +91,30 @@ final class AtomicStoreDocument: Sendable {
   ) throws {
     guard let url = store.url else { return }
     let file = AtomicStoreFile(url: url, form: form)
-    let state = known.withLock { $0 }
-    if state.url == url, let stamp = FileStamp(path: url.path), stamp != state.stamp {
-      throw NSError.coreData(
-        NSPersistentStoreSaveError,
-        "\(url.relativePath) isn't the file that was read: it was modified by another process. "
-          + "Nothing was saved. Add the store again.",
-        [NSAffectedStoresErrorKey: [store], NSFilePathErrorKey: url.path])
-    }
+    try checkUnchanged(url, of: store)
     let values = store.metadata.filter { $0.key != StoreMetadata.uuidKey }
     let document = StoreDocument(
       uuid: store.identifier, metadata: values, lastKey: lastKey, tables: tables)
-    let stamp = try file.replace(by: document, beforeCommit: beforeCommit)
+    let stamp = try file.replace(by: document) {
+      try beforeCommit()
+      // Writing a large document takes a while.
+      try checkUnchanged(url, of: store)
+    }
     store.hasUnsavedMetadata = false
     known.withLock { $0 = State(url: url, stamp: stamp) }
+  }
+
+  /// - Throws: 134030 if the file was changed elsewhere since it was read or written.
+  private func checkUnchanged(_ url: URL, of store: MemoryStore) throws {
+    let state = known.withLock { $0 }
+    guard state.url == url, let stamp = FileStamp(path: url.path), stamp != state.stamp else {
+      return
+    }
+    throw NSError.coreData(
+      NSPersistentStoreSaveError,
+      "\(url.relativePath) isn't the file that was read: it was modified by another process. "
+        + "The store wasn't saved. Add it again.",
+      [NSAffectedStoresErrorKey: [store], NSFilePathErrorKey: url.path])
   }
 }
 
