@@ -224,7 +224,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   override func saveMetadata() throws {
     guard hasUnsavedMetadata else { return }
     try callLock.withLock { try save() }
-    hasUnsavedMetadata = false
+    noteMetadataSaved()
   }
 
   /// Changes the nodes, calls `save()`, then replaces the tables; a failure restores the nodes.
@@ -245,7 +245,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
       for contents in former { contents.restore() }
       throw error
     }
-    hasUnsavedMetadata = false
+    noteMetadataSaved()
     let rows = newRows(of: plan.written)
     let commit = contents.withLock { apply(plan, rows, to: &$0.tables) }
     return remember(plan, rows: rows, commit: commit)

@@ -29,7 +29,7 @@ extension NSIncrementalStore {
     request.affectedStores = [self]
     let scope = ProfileScope(hub: persistentStoreCoordinator?.eventHub ?? EventHub())
     _ = try saving(in: scope) { _ = try execute(request, with: nil) }
-    hasUnsavedMetadata = false
+    noteMetadataSaved()
   }
 
   func close() { markRemoved() }
@@ -69,7 +69,7 @@ extension NSIncrementalStore {
     } catch {
       throw conflicts(of: error as NSError) ?? error
     }
-    hasUnsavedMetadata = false
+    noteMetadataSaved()
     let (nodes, versions) = (reported.nodes, reported.versions)
     var unversioned: [NSManagedObject] = []
     let rows = newRows(of: plan.written) { object in

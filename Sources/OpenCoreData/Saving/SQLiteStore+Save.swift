@@ -30,11 +30,12 @@ extension SQLiteStore {
       defer { _ = derived.take() }
       var rows: [Row]
       do {
-        rows = try writtenRows(of: plan, outside, on: connection, in: scope, beforeCommit)
+        rows = try savingMetadata {
+          try writtenRows(of: plan, outside, on: connection, in: scope, beforeCommit)
+        }
       } catch let changed as ChangedRows {
         throw try conflicts(changed.objects, on: connection, in: scope)
       }
-      hasUnsavedMetadata = false
       let commit = finishCommit()
       outside.name(in: &rows, of: plan.written)
       let remembered = remember(plan, rows: rows, commit: commit)

@@ -76,6 +76,6 @@ extension CustomStore {
     }
     metadata = values
     handle.rename(identifier)
-    hasUnsavedMetadata = false
+    noteMetadataSaved()
   }
 }

@@ -133,10 +133,8 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   /// Writes the complete document of an XML or binary store.
   func saveMetadata() throws {
-    guard let document, hasUnsavedMetadata else {
-      hasUnsavedMetadata = false
-      return
-    }
+    guard let document else { return noteMetadataSaved() }
+    guard hasUnsavedMetadata else { return }
     try contents.withLock { contents in
       try document.write(contents.tables, of: self, lastKey: contents.lastKeys.max() ?? 0) {}
     }

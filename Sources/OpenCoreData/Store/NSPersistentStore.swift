@@ -33,7 +33,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   private let lock = NSLock()
   private var forbidsSaves: Bool
   private var knownMetadata: [String: Any]
-  private var isMetadataUnsaved = false
+  /// How often the metadata was set, and how often when it was last written.
+  private var metadataChanges = 0
+  private var savedMetadataChanges = 0
 
   init(
     type: String, url: URL?, identifier: String, configuration: String?, isReadOnly: Bool,
@@ -63,7 +65,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
       handle.rename(newValue)
       lock.withLock {
         knownMetadata[NSStoreUUIDKey] = newValue
-        isMetadataUnsaved = true
+        metadataChanges += 1
       }
     }
   }
@@ -86,7 +88,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     set {
       lock.withLock {
         knownMetadata = StoreMetadata.replacing(knownMetadata, with: newValue)
-        isMetadataUnsaved = true
+        metadataChanges += 1
       }
     }
   }
@@ -96,14 +98,30 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     if let identifier = metadata[NSStoreUUIDKey] as? String { handle.rename(identifier) }
     lock.withLock {
       knownMetadata = metadata
-      isMetadataUnsaved = true
+      metadataChanges += 1
     }
   }
 
   /// Whether `metadata` differs from the file; the next save writes it.
   final var hasUnsavedMetadata: Bool {
-    get { lock.withLock { isMetadataUnsaved } }
-    set { lock.withLock { isMetadataUnsaved = newValue } }
+    lock.withLock { metadataChanges != savedMetadataChanges }
+  }
+
+  /// Notes that the present metadata is in the store.
+  ///
+  /// A program's own store may set it while it writes it.
+  final func noteMetadataSaved() {
+    lock.withLock { savedMetadataChanges = metadataChanges }
+  }
+
+  /// Runs a body that writes the metadata, unless it throws.
+  ///
+  /// Another thread may set the metadata in the meantime: the next save writes it then.
+  final func savingMetadata<R>(_ body: () throws -> R) rethrows -> R {
+    let changes = lock.withLock { metadataChanges }
+    let result = try body()
+    lock.withLock { savedMetadataChanges = max(savedMetadataChanges, changes) }
+    return result
   }
 
   /// Loads the metadata of a program's own store; called when the store is added.
@@ -146,7 +164,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
       knownMetadata[NSStoreModelVersionHashesKey] = hashes
       knownMetadata[StoreMetadata.hashesDigestKey] = StoreMetadata.digest(of: hashes)
       knownMetadata[StoreMetadata.digestFormulaKey] = DigestFormula.current.rawValue
-      isMetadataUnsaved = true
+      metadataChanges += 1
     }
   }
 }

@@ -148,8 +148,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   func saveMetadata() throws {
     try pool.withWriter { connection in
       guard hasUnsavedMetadata else { return }
-      try writeMetadata(on: connection)
-      hasUnsavedMetadata = false
+      try savingMetadata { try writeMetadata(on: connection) }
     }
   }
 

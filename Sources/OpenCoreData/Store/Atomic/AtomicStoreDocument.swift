@@ -92,15 +92,16 @@ final class AtomicStoreDocument: Sendable {
     guard let url = store.url else { return }
     let file = AtomicStoreFile(url: url, form: form)
     try checkUnchanged(url, of: store)
-    let values = store.metadata.filter { $0.key != StoreMetadata.uuidKey }
-    let document = StoreDocument(
-      uuid: store.identifier, metadata: values, lastKey: lastKey, tables: tables)
-    let stamp = try file.replace(by: document) {
-      try beforeCommit()
-      // Writing a large document takes a while.
-      try checkUnchanged(url, of: store)
+    let stamp = try store.savingMetadata {
+      let values = store.metadata.filter { $0.key != StoreMetadata.uuidKey }
+      let document = StoreDocument(
+        uuid: store.identifier, metadata: values, lastKey: lastKey, tables: tables)
+      return try file.replace(by: document) {
+        try beforeCommit()
+        // Writing a large document takes a while.
+        try checkUnchanged(url, of: store)
+      }
     }
-    store.hasUnsavedMetadata = false
     known.withLock { $0 = State(url: url, stamp: stamp) }
   }
 
