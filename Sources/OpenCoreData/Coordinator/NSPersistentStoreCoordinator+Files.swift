@@ -23,13 +23,12 @@ extension NSPersistentStoreCoordinator {
   /// is written there by the next save. **Cost:** for a SQLite store, as `addPersistentStore`.
   /// - Returns: Whether the URL was changed; otherwise, the store stays open.
   public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+    guard store.persistentStoreCoordinator === self else { return false }
     guard let sqlite = store as? SQLiteStore else {
       store.url = url
       return true
     }
-    guard sqlite.persistentStoreCoordinator === self,
-      StoreFileProblem.examine(path: url.path) == nil
-    else { return false }
+    guard StoreFileProblem.examine(path: url.path) == nil else { return false }
     postWillRemove(store)
     let removed = detach(store)
     do {

@@ -237,6 +237,8 @@ struct AtomicStoreTests {
     #expect(permissions as? Int == 0o600)
 
     let other = stack.folder.appendingPathComponent("Other")
+    let stranger = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    #expect(!stranger.setURL(other, for: store) && store.url?.path == stack.storeURL.path)
     #expect(coordinator.setURL(other, for: store))
     try add(["three"], to: context)
     #expect(try names(stack.coldContext()) == ["one", "two"], "the old file doesn't change")
