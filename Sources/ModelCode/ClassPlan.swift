@@ -190,8 +190,11 @@ extension PropertyPlan {
 
   private var details: String? {
     if name != property.name {
-      return
-        "Named `\(name)` because the property's name is reserved by Swift or `NSManagedObject`."
+      let isReserved =
+        !SwiftNames.isIdentifier(property.name) || SwiftNames.taken.contains(property.name)
+      return isReserved
+        ? "Named `\(name)` because the property's name is reserved by Swift or `NSManagedObject`."
+        : "Named `\(name)` because another member of the class has the property's name."
     }
     if case .toMany = type {
       return

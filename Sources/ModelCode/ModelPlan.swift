@@ -44,9 +44,13 @@ struct ModelPlan {
           "The model has no entities.", nextStep: "Add one, or specify another model.", file: file))
     }
     guard errors.isEmpty else { throw ModelErrors(errors) }
+    // The names of the members of each class, including inherited ones.
+    var members: [String: Set<String>] = [:]
     classes = entities.compactMap { entity in
       guard let name = names[entity], owners[name] === entity else { return nil }
-      return ClassPlan(entity, name: name, names: names, owners: owners)
+      let plan = ClassPlan(entity, name: name, names: names, owners: owners, members: members)
+      members[name] = plan.memberNames.union(plan.parent.flatMap { members[$0] } ?? [])
+      return plan
     }
     assignsClasses = names.areAssigned
     let typeName = ModelPlan.typeName(name)
@@ -63,7 +67,7 @@ struct ModelPlan {
 extension ClassPlan {
   fileprivate init(
     _ entity: NSEntityDescription, name: String, names: ClassNames,
-    owners: [String: NSEntityDescription]
+    owners: [String: NSEntityDescription], members: [String: Set<String>]
   ) {
     self.name = name
     self.entity = entity
@@ -77,13 +81,11 @@ extension ClassPlan {
     }
     parent = next.flatMap { names[$0] }
     let geometry = SlotGeometry(entity)
-    let inherited = next?.properties ?? []
     let own = declaring.reversed().flatMap(\.ownProperties)
     fetchedProperties = own.compactMap { $0 as? NSFetchedPropertyDescription }
-    var taken = SwiftNames.taken.union(inherited.map { SwiftNames.identifier($0.name) })
     // An inherited property isn't renamed, so that a relationship must be, with its counterpart.
-    var lazyTaken = taken.union(ClassPlan.lazyNames(of: inherited))
-    taken.formUnion(ClassPlan.lazyNames(of: own + inherited))
+    var lazyTaken = SwiftNames.taken.union(parent.flatMap { members[$0] } ?? [])
+    var taken = lazyTaken.union(ClassPlan.lazyNames(of: own))
     let wanted = Set(own.map { SwiftNames.identifier($0.name) })
     properties = own.compactMap { property in
       guard let type = SwiftType(property, names) else { return nil }
@@ -116,6 +118,15 @@ extension ClassPlan {
 }
 
 extension ClassPlan {
+  /// The names in Swift of the properties, and of the lazily read counterparts of relationships.
+  fileprivate var memberNames: Set<String> {
+    var names = Set(properties.map(\.name))
+    for property in properties {
+      if case .toMany = property.type { names.insert(property.lazyName) }
+    }
+    return names
+  }
+
   /// Returns the names of the lazily read counterparts of the to-many relationships.
   fileprivate static func lazyNames(of properties: [NSPropertyDescription]) -> [String] {
     properties.compactMap { property in

@@ -73,12 +73,13 @@ package enum SwiftNames {
 
   /// Members of every managed object and generated class, which can't be used as property names.
   static let taken: Set<String> = [
-    "Slots", "awakeFromFetch", "awakeFromInsert", "changedValues", "copy", "debugDescription",
-    "description", "didSave", "didTurnIntoFault", "entity", "faultingState", "hasChanges",
-    "hasPersistentChangedValues", "hash", "hashValue", "init", "isDeleted", "isFault",
-    "isInserted", "isUpdated", "managedObjectContext", "managedValue", "mutableCopy", "objectID",
-    "prepareForDeletion", "self", "validateForDelete", "validateForInsert", "validateForUpdate",
-    "willSave", "willTurnIntoFault",
+    "Slots", "awakeFromFetch", "awakeFromInsert", "changedValues", "classForCoder",
+    "classForKeyedArchiver", "copy", "debugDescription", "description", "didSave",
+    "didTurnIntoFault", "entity", "faultingState", "hasChanges", "hasPersistentChangedValues",
+    "hash", "hashValue", "init", "isDeleted", "isFault", "isInserted", "isUpdated",
+    "managedObjectContext", "managedValue", "mutableCopy", "objectID", "prepareForDeletion", "self",
+    "superclass", "validateForDelete", "validateForInsert", "validateForUpdate", "willSave",
+    "willTurnIntoFault",
   ]
 
   /// Types that generated code uses, which can't be used as class names.

@@ -151,6 +151,19 @@ struct GeneratedFilesTests {
     #expect(Set(lazy).count == 2 && !lazy.contains("var lazyThings: RelatedObjects"), "\(lazy)")
   }
 
+  @Test("A property isn't named like a renamed property of a superclass")
+  func propertiesDoNotHideRenamedInheritedOnes() throws {
+    let model = model([("P", ["hash", "classForCoder"]), ("C", ["hashProperty"])])
+    let child = try #require(model.entitiesByName["C"])
+    model.entitiesByName["P"]?.subentities = [child]
+    let text = try ClassGenerator(model, file: "M.xcdatamodel").singleFile(named: "M.swift").text
+    for name in ["hashProperty", "classForCoderProperty", "hashPropertyProperty"] {
+      let declarations = text.components(separatedBy: "public var \(name): String?").count - 1
+      #expect(declarations == 1, "\(name)")
+    }
+    #expect(text.contains("because another member of the class has the property's name."))
+  }
+
   @Test(arguments: [
     (["A": "Thing", "B": "Thing"], "B: The class Thing already belongs to the entity A."),
     (
