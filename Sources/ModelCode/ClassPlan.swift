@@ -53,7 +53,8 @@ extension ClassPlan {
     source.line("public class \(SwiftNames.quoted(name)): \(parent) {}")
   }
 
-  /// Writes the extension with the properties, and the one with their slots in a row.
+  /// Writes the extensions with the properties and with their slots in a row, and, as Xcode does,
+  /// the conformance to `Identifiable`, which a subclass inherits.
   func writeProperties(to source: inout SourceLines) {
     source.block("extension \(SwiftNames.quoted(name))") { source in
       writeFetchRequest(to: &source)
@@ -70,6 +71,10 @@ extension ClassPlan {
     }
     source.gap()
     source.block("extension \(SwiftNames.quoted(name))") { writeSlots(to: &$0) }
+    if parent == nil {
+      source.gap()
+      source.line("extension \(SwiftNames.quoted(name)): Identifiable {}")
+    }
   }
 
   private func writeFetchRequest(to source: inout SourceLines) {

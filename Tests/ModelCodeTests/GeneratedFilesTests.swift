@@ -34,6 +34,17 @@ struct GeneratedFilesTests {
     #expect(try self.files(Self.orchestra) == files)
   }
 
+  @Test("Classes are identifiable, as in Xcode; subclasses inherit the conformance")
+  func classesAreIdentifiable() throws {
+    for style in ClassStyle.allCases {
+      let lines = try files(Self.orchestra, style)
+        .flatMap { $0.text.components(separatedBy: "\n") }
+        .filter { $0.contains("Identifiable") }
+      #expect(
+        lines.sorted() == ["Concert", "Person", "Piece"].map { "extension \($0): Identifiable {}" })
+    }
+  }
+
   @Test func extensionStyleOmitsClassFiles() throws {
     let all = try files(Self.orchestra)
     let properties = try files(Self.orchestra, .extension)

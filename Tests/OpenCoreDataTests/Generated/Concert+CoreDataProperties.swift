@@ -153,3 +153,5 @@ extension Concert {
     ]
   }
 }
+
+extension Concert: Identifiable {}

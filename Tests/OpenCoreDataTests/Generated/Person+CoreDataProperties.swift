@@ -70,3 +70,5 @@ extension Person {
     ]
   }
 }
+
+extension Person: Identifiable {}

@@ -115,3 +115,5 @@ extension Piece {
     ]
   }
 }
+
+extension Piece: Identifiable {}
