@@ -19,6 +19,15 @@ extension ModelComparison {
     change(
       new, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,
       "It causes stores to be migrated, which also creates new indexes.")
+    if old.name == new.name {
+      change(new, "renaming identifier", old.renamingIdentifier, new.renamingIdentifier, .none)
+    }
+    change(
+      new, "display name in Spotlight", old.coreSpotlightDisplayNameExpression?.description,
+      new.coreSpotlightDisplayNameExpression?.description, .none)
+    change(
+      new, "user info", Self.text(ofUserInfo: old.userInfo),
+      Self.text(ofUserInfo: new.userInfo), .none)
     compareIndexes(old, new)
     compareProperties(old, new)
   }

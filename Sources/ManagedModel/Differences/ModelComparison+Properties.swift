@@ -23,6 +23,7 @@ extension ModelComparison {
     }
     compareOptionality(old, new, entity)
     compareModifiers(old, new, of: new, entity, "hash modifier")
+    compareNotes(old, new, of: new, entity)
     let count = differences.count
     defer { if !old.isStored { relaxDifferences(from: count) } }
     switch (old, new) {
@@ -89,26 +90,83 @@ extension ModelComparison {
       "It causes stores to be migrated.")
   }
 
+  /// Compares the notes of a property, or of an element of a composite attribute, which no stored
+  /// value depends on.
+  ///
+  /// - Parameter element: The name of the element, or `nil` for the property.
+  private mutating func compareNotes(
+    _ old: NSPropertyDescription, _ new: NSPropertyDescription,
+    of property: NSPropertyDescription, _ entity: NSEntityDescription, element: String? = nil
+  ) {
+    let place = element.map { " of element \($0)" } ?? ""
+    if old.name == new.name {
+      change(
+        property, entity, "renaming identifier" + place, old.renamingIdentifier,
+        new.renamingIdentifier, .none)
+    }
+    change(
+      property, entity, "Spotlight index" + place, old.isIndexedBySpotlight,
+      new.isIndexedBySpotlight)
+    change(
+      property, entity, "user info" + place, Self.text(ofUserInfo: old.userInfo),
+      Self.text(ofUserInfo: new.userInfo), .none)
+  }
+
+  /// Records a setting that's turned on or off and has no effect on a store.
+  private mutating func change(
+    _ property: NSPropertyDescription, _ entity: NSEntityDescription, _ what: String,
+    _ before: Bool, _ after: Bool, _ reason: String? = nil
+  ) {
+    guard before != after else { return }
+    change(property, entity, "\(what) \(after ? "on" : "off")", .none, reason)
+  }
+
+  /// Returns the entries of a `userInfo` as a string; `nil` if there are none.
+  static func text(ofUserInfo info: [AnyHashable: Any]?) -> String? {
+    info.flatMap { $0.isEmpty ? nil : OutlineText.of($0) }
+  }
+
   private mutating func compare(
     _ old: NSAttributeDescription, _ new: NSAttributeDescription, _ entity: NSEntityDescription
   ) {
     compareType(old, new, of: new, entity, "type")
-    change(new, entity, "default value", old.defaultText, new.defaultText, .none)
-    change(
-      new, entity, "value class", old.explicitValueClassName, new.explicitValueClassName, .none)
-    change(
-      new, entity, "transformer", old.valueTransformerName, new.valueTransformerName, .none,
-      "The new transformer reads stored bytes; set a hash modifier to migrate stores.")
+    compareValues(old, new, of: new, entity)
     compareExternalStorage(old, new, of: new, entity, "external storage")
     change(
       new, entity, "derivation", old.derivationText, new.derivationText, .none,
       new.isDerived
         ? "A migration computes the values of all rows; a hash modifier causes one."
         : "A migration keeps the computed values.")
-    let (before, after) = (old.ruleText, new.ruleText)
-    change(
-      new, entity, "validation", before, after, .none, Self.checkedBySaves)
     compareElements(old, new, of: new, entity)
+  }
+
+  /// Compares the settings for the values of an attribute, or of an element of one, that a version
+  /// hash doesn't contain.
+  ///
+  /// - Parameter element: The name of the element, or `nil` for the attribute.
+  private mutating func compareValues(
+    _ old: NSAttributeDescription, _ new: NSAttributeDescription,
+    of attribute: NSAttributeDescription, _ entity: NSEntityDescription, element: String? = nil
+  ) {
+    let place = element.map { " of element \($0)" } ?? ""
+    change(attribute, entity, "default value" + place, old.defaultText, new.defaultText, .none)
+    change(
+      attribute, entity, "value class" + place, old.explicitValueClassName,
+      new.explicitValueClassName, .none)
+    change(
+      attribute, entity, "transformer" + place, old.valueTransformerName,
+      new.valueTransformerName, .none,
+      "The new transformer reads stored bytes; set a hash modifier to migrate stores.")
+    change(
+      attribute, entity, "validation" + place, old.ruleText, new.ruleText, .none,
+      Self.checkedBySaves)
+    change(
+      attribute, entity, "preservation after deletion" + place,
+      old.preservesValueInHistoryOnDeletion, new.preservesValueInHistoryOnDeletion,
+      "It applies to the history of later deletions.")
+    change(
+      attribute, entity, "cloud encryption" + place, old.allowsCloudEncryption,
+      new.allowsCloudEncryption)
   }
 
   /// Compares the elements of a composite attribute, and those of nested ones.
@@ -144,6 +202,8 @@ extension ModelComparison {
       compareModifiers(
         former, element, of: attribute, entity, "hash modifier of element \(name)")
       compareType(former, element, of: attribute, entity, "type of element \(name)")
+      compareNotes(former, element, of: attribute, entity, element: name)
+      compareValues(former, element, of: attribute, entity, element: name)
       compareExternalStorage(
         former, element, of: attribute, entity, "external storage of element \(name)")
       compareElements(former, element, of: attribute, entity, "\(name).")

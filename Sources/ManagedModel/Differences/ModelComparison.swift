@@ -2,7 +2,8 @@
 ///
 /// Entities and properties of the two models correspond if they have the same renaming identifier,
 /// or else the same name. A property whose identifier isn't in the earlier model is a new one if it
-/// can't keep the values of the one with its name. **Cost:** linear in the size of the models.
+/// can't keep the values of the one with its name. Settings that only code generation and the model
+/// editor use aren't compared. **Cost:** linear in the size of the models.
 package struct ModelComparison {
   /// The earlier model.
   package let old: NSManagedObjectModel
@@ -129,7 +130,10 @@ package struct ModelComparison {
     for name in Set(requests[0].keys).union(requests[1].keys).sorted() {
       let (before, after) = (requests[0][name], requests[1][name])
       guard before != after else { continue }
-      add(Self.kind(before, after), .fetchRequest, of: nil, name, .none)
+      let kind = Self.kind(before, after)
+      add(
+        kind, .fetchRequest, of: nil, name,
+        detail: kind == .changed ? "from (\(before ?? "")) to (\(after ?? ""))" : nil, .none)
     }
   }
 

@@ -247,11 +247,13 @@ extension LightweightMigrationPlan {
       return ![.model, .configuration, .fetchRequest, .fetchedProperty].contains(
         difference.subject)
     }
+    // Any migration creates changed indexes and computes derived values.
+    guard difference.effect != .none || difference.subject == .index || difference.isOfDerivation
+    else { return false }
     let detail = difference.detail ?? ""
     let others = [
-      "default value", "value class", "transformer", "validation", "delete rule", "hash modifier",
-      "request", "minimum count", "maximum count", "optional now", "class", "abstract",
-      "no longer abstract", "version identifiers", "entities from",
+      "hash modifier", "minimum count", "maximum count", "optional now", "abstract",
+      "no longer abstract",
     ]
     return !others.contains { detail.hasPrefix($0) }
   }

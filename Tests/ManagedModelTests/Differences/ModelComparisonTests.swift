@@ -171,17 +171,79 @@ import Testing
     }
     let (old, new) = (try Self.model(Self.old), try Self.model(text))
     let comparison = ModelComparison(from: old, to: new)
-    let lines = comparison.differences.map { difference in
-      "\(difference.kind.rawValue) \(difference.subject.rawValue) \(difference.path)"
-        + (difference.former.map { " from \($0)" } ?? "")
-        + (difference.detail.map { ": \($0)" } ?? "")
-    }
-    #expect(lines == test.expected)
+    #expect(Self.lines(comparison) == test.expected)
     #expect(comparison.effect == test.effect)
     #expect((comparison.effect == .none) == (old.digest == new.digest))
     if comparison.effect == .custom {
       #expect(comparison.differences.contains { $0.effect == .custom && $0.reason != nil })
     }
+  }
+
+  private static func lines(_ comparison: ModelComparison) -> [String] {
+    comparison.differences.map { difference in
+      "\(difference.kind.rawValue) \(difference.subject.rawValue) \(difference.path)"
+        + (difference.former.map { " from \($0)" } ?? "")
+        + (difference.detail.map { ": \($0)" } ?? "")
+    }
+  }
+
+  private static func attribute(_ settings: String) -> String {
+    #"<entity name="A"><attribute name="x" optional="YES" attributeType="String" \#(settings)/>"#
+      + "</entity>"
+  }
+
+  private static func composite(_ settings: String) -> String {
+    #"<entity name="A"><attribute name="at" optional="YES" attributeType="Composite">"#
+      + #"<attribute name="x" optional="YES" attributeType="Double" \#(settings)/>"#
+      + "</attribute></entity>"
+  }
+
+  private static func info(_ value: String) -> String {
+    #"<entity name="A"><userInfo><entry key="k" value="\#(value)"/></userInfo></entity>"#
+  }
+
+  @Test(
+    "A setting that no version hash contains is a difference, too",
+    arguments: [
+      (
+        attribute(#"preserveAfterDeletion="YES""#), attribute(""),
+        "attribute A.x: preservation after deletion off"
+      ),
+      (
+        attribute(""), attribute(#"allowsCloudEncryption="YES""#),
+        "attribute A.x: cloud encryption on"
+      ),
+      (
+        attribute(""), attribute(#"spotlightIndexingEnabled="YES""#),
+        "attribute A.x: Spotlight index on"
+      ),
+      (
+        attribute(#"elementID="y""#), attribute(""),
+        "attribute A.x: renaming identifier from y to x"
+      ),
+      (
+        composite(#"defaultValueString="1""#), composite(#"defaultValueString="2""#),
+        "attribute A.at: default value of element x from 1.0 to 2.0"
+      ),
+      (
+        composite(#"minValueString="1""#), composite(""),
+        "attribute A.at: validation of element x from SELF >= 1 to none"
+      ),
+      (info("1"), info("2"), #"entity A: user info from ["k": "1"] to ["k": "2"]"#),
+      (
+        #"<entity name="A" coreSpotlightDisplayNameExpression="x"/>"#, #"<entity name="A"/>"#,
+        "entity A: display name in Spotlight from x to none"
+      ),
+      (
+        #"<entity name="A"/><fetchRequest name="q" entity="A"/>"#,
+        #"<entity name="A"/><fetchRequest name="q" entity="A" fetchLimit="5"/>"#,
+        "fetch request q: from (q: A) to (q: A, at most 5)"
+      ),
+    ])
+  func unhashedSettingsAreCompared(old: String, new: String, difference: String) throws {
+    let comparison = ModelComparison(from: try Self.model(old), to: try Self.model(new))
+    #expect(Self.lines(comparison) == ["changed \(difference)"])
+    #expect(comparison.effect == .none)
   }
 
   /// Hashes determine whether a store opens, so every change of a hash must be a difference.

@@ -182,6 +182,12 @@ struct DifferenceCostTests {
       new: entity(
         #"<attribute name="code" optional="YES" attributeType="String" maxValueString="9"/>"#),
       expected: ["Mood.code: nothing: "]),
+    Case(
+      testDescription: "a setting that no version hash contains causes no statement",
+      old: entity(
+        #"<attribute name="code" optional="YES" attributeType="String" elementID="key"/>"#),
+      new: entity(code + rating),
+      expected: ["Mood.code: nothing: ", "Mood.rating: schema only: Mood: add ZRATING"]),
   ]
 
   static func model(_ contents: String) throws -> NSManagedObjectModel {
