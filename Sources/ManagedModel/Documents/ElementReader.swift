@@ -171,10 +171,14 @@ final class ErrorList {
   }
 }
 
-/// The positions of entities and their members in a model document.
+/// The positions of entities, their members, and fetch requests in a model document.
 package struct ModelPositions {
+  private typealias Elements = [String: DocumentElement]
+
   private let text: DocumentText
-  private let entities: [String: DocumentElement]
+  private let entities: Elements
+  private let members: [String: Elements]
+  private let fetchRequests: Elements
 
   /// Reads the positions.
   ///
@@ -187,10 +191,16 @@ package struct ModelPositions {
     let bytes = try DocumentEncoding.utf8(data, file: url.relativePath)
     text = DocumentText(file: url.relativePath, bytes: bytes)
     let root = try DocumentParser.parse(bytes, text: text)
-    entities = Dictionary(
-      root.children.filter { $0.name == "entity" }.compactMap { element in
-        element.attributes["name"].map { ($0, element) }
-      }, uniquingKeysWith: { first, _ in first })
+    entities = Self.named(root.children(named: "entity"))
+    members = entities.mapValues { Self.named($0.children) }
+    fetchRequests = Self.named(root.children(named: "fetchRequest"))
+  }
+
+  /// Returns elements by their names; of several with the same name, the first.
+  private static func named(_ elements: [DocumentElement]) -> Elements {
+    Dictionary(
+      elements.compactMap { element in element.attributes["name"].map { ($0, element) } },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Returns the position of a member of an entity, or else that of the entity; `nil` if it isn't
@@ -202,11 +212,19 @@ package struct ModelPositions {
   package func position(
     entity: String, member: String? = nil
   ) -> (file: String, line: Int, column: Int)? {
-    guard let element = entities[entity] else { return nil }
-    let child = member.flatMap { name in
-      element.children.first { $0.attributes["name"] == name }
-    }
-    let position = text.position(of: (child ?? element).offset)
+    let member = member.flatMap { members[entity]?[$0] }
+    return (member ?? entities[entity]).map { position(of: $0) }
+  }
+
+  /// Returns the position of a fetch request of the model, or `nil` if it isn't in the document.
+  ///
+  /// - Parameter fetchRequest: The name of the fetch request.
+  package func position(fetchRequest: String) -> (file: String, line: Int, column: Int)? {
+    fetchRequests[fetchRequest].map { position(of: $0) }
+  }
+
+  private func position(of element: DocumentElement) -> (file: String, line: Int, column: Int) {
+    let position = text.position(of: element.offset)
     return (text.file, position.line, position.column)
   }
 }

@@ -44,7 +44,8 @@ package enum ModelRules {
   ///
   /// The model doesn't need a store. If it's from one, the store is opened read-only. **Cost:**
   /// linear in the size of the model; with a store, also one COUNT per hierarchy and one SELECT per
-  /// binary attribute; with an earlier version, also reading the versions of both.
+  /// binary attribute; with an earlier version, also reading the versions of both; for a document
+  /// with findings, also another read of it.
   ///
   /// - Parameters:
   ///   - found: The model.
@@ -61,7 +62,7 @@ package enum ModelRules {
         in: CheckedModel(
           model: found.model, problems: found.problems, schema: nil, isInferred: false, store: nil,
           change: change))
-      return change == nil ? findings : try positioned(findings, in: found)
+      return try positioned(findings, in: found)
     }
     do {
       let connection = try Connection(path: found.url.path, access: .inspecting)
@@ -81,26 +82,34 @@ package enum ModelRules {
       .flatMap { try $0.init().findings(in: checked) }
   }
 
-  /// Adds the positions in a document to the findings of changes.
+  /// Adds the positions in a document to the findings that have none.
   private static func positioned(
     _ findings: [ModelFinding], in found: FoundModel
   ) throws -> [ModelFinding] {
-    let names = Set(versionRules.map { $0.name })
-    guard found.origin == .document, findings.contains(where: { names.contains($0.rule) }) else {
+    guard found.origin == .document, findings.contains(where: { $0.error.line == nil }) else {
       return findings
     }
     let file = try NSManagedObjectModel.file(of: found.url, version: found.version)
     let positions = try ModelPositions(of: file)
     return findings.map { finding in
-      guard names.contains(finding.rule), let entity = finding.error.entity,
-        let position = positions.position(entity: entity, member: finding.error.property)
-      else { return finding }
+      guard finding.error.line == nil, let found = Self.position(of: finding, positions) else {
+        return finding
+      }
       var finding = finding
-      finding.error.file = position.file
-      finding.error.line = position.line
-      finding.error.column = position.column
-      finding.error.isWarning = true
+      finding.error.file = found.file
+      finding.error.line = found.line
+      finding.error.column = found.column
+      finding.error.isWarning = finding.rule != InvalidModelRule.name
       return finding
+    }
+  }
+
+  private static func position(
+    of finding: ModelFinding, _ positions: ModelPositions
+  ) -> (file: String, line: Int, column: Int)? {
+    if let request = finding.fetchRequest { return positions.position(fetchRequest: request) }
+    return finding.error.entity.flatMap { entity in
+      positions.position(entity: entity, member: finding.error.property)
     }
   }
 }
@@ -111,6 +120,8 @@ package struct ModelFinding: Sendable, Hashable {
   package var rule: String
   /// The problem and the next step, with the entity, the property, and the location in the file.
   package var error: ModelError
+  /// The affected fetch request of the model.
+  var fetchRequest: String?
 
   /// Creates a finding.
   ///

@@ -101,11 +101,12 @@ struct InvalidExpressionRule: ModelRule {
     }
     for template in checked.model.fetchRequestTemplates {
       guard let problem = problem(template, names, checked.model) else { continue }
-      findings.append(
-        finding(
-          "The predicate \"\(template.predicateFormat ?? "")\" of the fetch request "
-            + "\(template.name) can't be used: \(problem).",
-          "Use a valid NSPredicate format with keys of \(template.entityName).", nil))
+      var found = finding(
+        "The predicate \"\(template.predicateFormat ?? "")\" of the fetch request "
+          + "\(template.name) can't be used: \(problem).",
+        "Use a valid NSPredicate format with keys of \(template.entityName).", nil)
+      found.fetchRequest = template.name
+      findings.append(found)
     }
     return findings
   }
