@@ -212,12 +212,22 @@ struct DocumentText {
   let file: String
   private let bytes: [UInt8]
   private let lineStarts: [Int]
+  /// The number of characters before each block of bytes, so that long lines are counted once.
+  private let charactersBefore: [Int]
+
+  private static let blockSize = 256
 
   /// Creates a text from the bytes of a document, and finds its lines.
   init(file: String, bytes: [UInt8]) {
     self.file = file
     self.bytes = bytes
     lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
+    var counts = [0]
+    for start in stride(from: 0, to: bytes.count, by: Self.blockSize) {
+      let block = bytes[start..<min(start + Self.blockSize, bytes.count)]
+      counts.append(counts[counts.count - 1] + Self.characters(in: block))
+    }
+    charactersBefore = counts
   }
 
   /// Returns the offset of the last `<name` between two offsets, or the first offset if there's
@@ -261,20 +271,52 @@ struct DocumentText {
 
   /// Returns the line and the column of an offset, in characters and counted from 1.
   func position(of offset: Int) -> (line: Int, column: Int) {
-    var low = 0
-    var high = lineStarts.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if lineStarts[middle] <= offset { low = middle } else { high = middle }
-    }
-    let before = bytes[lineStarts[low]..<min(max(offset, lineStarts[low]), bytes.count)]
-    return (low + 1, before.count { $0 & 0xC0 != 0x80 } + 1)
+    let line = Self.lastIndex(of: lineStarts, upTo: offset)
+    let end = min(max(offset, lineStarts[line]), bytes.count)
+    return (line + 1, characters(before: end) - characters(before: lineStarts[line]) + 1)
   }
 
-  /// Returns the byte offset, from 1, of a position that the parser reports.
+  /// Returns the byte offset of a position that the parser reports, in characters and counted from
+  /// 1.
   func offset(line: Int, column: Int) -> Int {
     guard lineStarts.indices.contains(line - 1) else { return bytes.count }
-    return min(lineStarts[line - 1] + max(column - 1, 0), bytes.count)
+    let start = lineStarts[line - 1]
+    let isASCII = charactersBefore.last == bytes.count
+    guard !isASCII else { return min(start + max(column - 1, 0), bytes.count) }
+    return offset(ofCharacter: characters(before: start) + max(column - 1, 0))
+  }
+
+  /// Returns the byte offset of a character, counted from 0, or the end of the text.
+  private func offset(ofCharacter number: Int) -> Int {
+    let block = Self.lastIndex(of: charactersBefore, upTo: number)
+    var rest = number - charactersBefore[block]
+    for offset in block * Self.blockSize..<max(bytes.count, block * Self.blockSize)
+    where bytes[offset] & 0xC0 != 0x80 {
+      if rest == 0 { return offset }
+      rest -= 1
+    }
+    return bytes.count
+  }
+
+  private func characters(before offset: Int) -> Int {
+    let block = offset / Self.blockSize
+    return charactersBefore[block] + Self.characters(in: bytes[block * Self.blockSize..<offset])
+  }
+
+  private static func characters(in bytes: ArraySlice<UInt8>) -> Int {
+    bytes.count { $0 & 0xC0 != 0x80 }
+  }
+
+  /// Returns the index of the last number that isn't greater than a limit, or 0; the numbers are in
+  /// ascending order.
+  private static func lastIndex(of numbers: [Int], upTo limit: Int) -> Int {
+    var low = 0
+    var high = numbers.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if numbers[middle] <= limit { low = middle } else { high = middle }
+    }
+    return low
   }
 }
 

@@ -190,6 +190,18 @@ import Testing
     #expect(model.readerWarnings.count == 200)
   }
 
+  @Test("Columns are counted in characters, also in long lines", arguments: ["é", "𝔘", "e"])
+  func columnsAreCountedInCharacters(letter: String) {
+    let start = "<model><entity name=\"" + String(repeating: letter, count: 5_000) + "\"/>"
+    for (rest, column) in [("<entity/></model>", 1), ("<entity name></model>", 13)] {
+      let errors = #expect(throws: ModelErrors.self) {
+        try ModelDocument.read(data: Data("\(start)\(rest)".utf8), file: "Zoo")
+      }
+      #expect(errors?.errors.map(\.line) == [1])
+      #expect(errors?.errors.map(\.column) == [start.count + column])
+    }
+  }
+
   @Test func deeplyNestedDocumentsAreErrors() {
     let document = String(repeating: "<model>", count: 100_000)
     #expect(throws: ModelErrors.self) {
