@@ -84,9 +84,16 @@ extension ModelBuilder {
       if ValueRule.isLimit(text, for: type) { return text }
       reader.warn(
         "\(key) is \"\(text)\", which isn't a limit for the type \(type.documentName).",
-        type == .stringAttributeType ? "Write a length." : DefaultValueText.hint(type), at: key)
+        type == .stringAttributeType ? "Write a length." : Self.hint(type, at: key), at: key)
     }
     return nil
+  }
+
+  /// Returns the advice on what to write as a default value or limit, as a sentence.
+  private static func hint(_ type: NSAttributeType, at key: String) -> String {
+    guard type == .dateAttributeType else { return DefaultValueText.hint(type) }
+    let name = key.replacing("ValueString", with: "DateTimeInterval")
+    return "Write \(name == key ? "" : "\(name), ")the seconds since 2001-01-01 UTC."
   }
 
   private func defaultValue(_ reader: ElementReader, type: NSAttributeType) -> Any? {
@@ -101,7 +108,7 @@ extension ModelBuilder {
     if let value = DefaultValueText.value(text, type: type) { return value }
     reader.warn(
       "The default value \"\(text)\" doesn't fit the type \(type.documentName).",
-      DefaultValueText.hint(type), at: key)
+      Self.hint(type, at: key), at: key)
     return nil
   }
 

@@ -101,14 +101,14 @@ final class ModelBuilder {
       let reader = reader(element, entity)
       entity.managedObjectClassName = reader.text("representedClassName") ?? "NSManagedObject"
       entity.isAbstract = reader.flag("isAbstract")
-      entity.codeGenerationType = reader.text("codeGenerationType")
+      entity.codeGenerationType =
+        reader.choice("codeGenerationType", ["class", "category"]) { $0 }
       entity.isSyncable = reader.flag("syncable", otherwise: true)
       entity.explicitRenamingIdentifier = reader.text("elementID")
       entity.versionHashModifier = reader.text("versionHashModifier")
       entity.coreSpotlightDisplayNameExpression =
         reader.text("coreSpotlightDisplayNameExpression").flatMap {
-          // The expression has no effect here, so an invalid one isn't an error.
-          try? NSExpression.parse($0, arguments: [])
+          expression($0, reader, at: "coreSpotlightDisplayNameExpression")
         }
       entity.userInfo = userInfo(of: element)
       entities.append((entity, element))

@@ -140,7 +140,7 @@ enum DefaultValueText {
     case .integer64AttributeType: "Write an integer."
     case .decimalAttributeType, .doubleAttributeType, .floatAttributeType: "Write a number."
     case .booleanAttributeType: "Write YES or NO."
-    case .dateAttributeType: "Write defaultDateTimeInterval, the seconds since 2001-01-01 UTC."
+    case .dateAttributeType: "Write the seconds since 2001-01-01 UTC."
     case .UUIDAttributeType: "Write a UUID such as E621E1F8-C36C-495A-93FC-0C247A3E6E5F."
     case .URIAttributeType: "Write a URI such as https://example.org."
     case .stringAttributeType: "Write a string."

@@ -97,6 +97,24 @@ import Testing
       "5:124: warning: Animal: The predicate \"name ==\" can't be read: the predicate is incomplete "
         + "(character 8). Write a complete predicate, or remove it."),
     Case(
+      "limits and default values of dates",
+      document(
+        #"<attribute name="a" attributeType="Date" maxDateTimeInterval="never"/>"#
+          + #"<attribute name="b" attributeType="Date" minValueString="2024-01-01"/>"#),
+      #"5:67: warning: Animal.a: maxDateTimeInterval is "never", which isn't a limit for the type Date. "#
+        + "Write the seconds since 2001-01-01 UTC.",
+      #"5:132: warning: Animal.b: minValueString is "2024-01-01", which isn't a limit for the type Date. "#
+        + "Write minDateTimeInterval, the seconds since 2001-01-01 UTC."),
+    Case(
+      "an unknown Codegen setting and an invalid display name",
+      document(
+        "",
+        #"<entity name="Zoo" codeGenerationType="Class"/>"#
+          + #"<entity name="Ark" coreSpotlightDisplayNameExpression="name +"/>"#),
+      #"8:42: warning: Zoo: codeGenerationType is "Class". Did you mean "class"?"#,
+      #"8:105: warning: Ark: The expression "name +" can't be read: the predicate is incomplete "#
+        + "(character 7). Write a complete expression."),
+    Case(
       "a composite inside of itself",
       document(
         #"<attribute name="place" attributeType="Composite" type="Place"/>"#,
