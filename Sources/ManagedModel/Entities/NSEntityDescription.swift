@@ -284,6 +284,13 @@ extension NSEntityDescription {
     return depth < lineage.count && lineage[depth] == ObjectIdentifier(entity)
   }
 
+  /// Returns whether the entity is another one or a descendant of it.
+  ///
+  /// The same as `isKind(of:)`, under the name that Core Data has in Swift.
+  ///
+  /// - Parameter entity: An entity of the same model.
+  public func isKindOf(entity: NSEntityDescription) -> Bool { isKind(of: entity) }
+
   /// Returns the relationships whose destination is an entity or its ancestor, in no particular
   /// order.
   ///

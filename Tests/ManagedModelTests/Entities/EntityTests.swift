@@ -43,6 +43,7 @@ import Testing
     #expect(person.relationshipsByName["keeper"] === animal.relationshipsByName["keeper"])
     #expect(person.attributesByName["name"]?.entity === animal)
     #expect(animal.attributesByName["age"] == nil)
+    #expect(person.isKindOf(entity: animal) && !animal.isKindOf(entity: person))
     #expect(person.isKind(of: animal) && person.isKind(of: person) && !animal.isKind(of: person))
     #expect(person.superentity === animal && animal.superentity == nil)
     #expect(person.rootEntity === animal)
