@@ -257,6 +257,18 @@ extension PropertyPlan {
           "Replaces the object at an index.", "replace\(word)",
           ["at index: Int", "with value: \(element)"], "replace(at: index, with: value)"
         ),
+        (
+          "Inserts objects at indexes.", "insertInto\(word)",
+          ["_ values: \(many)", "at indexes: IndexSet"], "insert(values, at: indexes)"
+        ),
+        (
+          "Removes the objects at indexes.", "removeFrom\(word)", ["at indexes: IndexSet"],
+          "remove(at: indexes)"
+        ),
+        (
+          "Replaces the objects at indexes.", "replace\(word)",
+          ["at indexes: IndexSet", "with values: \(many)"], "replace(at: indexes, with: values)"
+        ),
       ]
     }
     source.block("extension \(SwiftNames.quoted(className))") { source in

@@ -84,8 +84,8 @@ package enum SwiftNames {
 
   /// Types that generated code uses, which can't be used as class names.
   static let types: Set<String> = [
-    "Any", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Identifiable", "Int", "Int16",
-    "Int32", "Int64", "NSFetchRequest", "NSManagedObject", "NSManagedObjectID",
+    "Any", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Identifiable", "IndexSet", "Int",
+    "Int16", "Int32", "Int64", "NSFetchRequest", "NSManagedObject", "NSManagedObjectID",
     "NSManagedObjectModel", "PropertySlot", "RelatedObjects", "Set", "SlotDeclaration", "Slots",
     "String", "URL", "UUID",
   ]

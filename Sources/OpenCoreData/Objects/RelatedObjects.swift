@@ -107,6 +107,39 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
     array = list
   }
 
+  /// Inserts objects into an ordered relationship, each at its index, in ascending order; objects
+  /// that are present are moved.
+  ///
+  /// It's a programmer error if the numbers of objects and indexes differ.
+  public func insert(_ objects: [Element], at indexes: IndexSet) {
+    checkCount(of: objects, indexes)
+    for (index, object) in zip(indexes, objects) { insert(object, at: index) }
+  }
+
+  /// Removes the objects at indexes of an ordered relationship.
+  public func remove(at indexes: IndexSet) {
+    var list = array
+    for index in indexes.reversed() { list.remove(at: index) }
+    array = list
+  }
+
+  /// Replaces the objects at indexes of an ordered relationship, in ascending order.
+  ///
+  /// It's a programmer error if the numbers of objects and indexes differ.
+  public func replace(at indexes: IndexSet, with objects: [Element]) {
+    checkCount(of: objects, indexes)
+    var list = array
+    for (index, object) in zip(indexes, objects) { list[index] = object }
+    array = list
+  }
+
+  private func checkCount(of objects: [Element], _ indexes: IndexSet) {
+    guard objects.count != indexes.count else { return }
+    fatalError(
+      "'\(key)' of '\(owner.entity.name ?? "")' is changed with \(objects.count) objects at "
+        + "\(indexes.count) indexes; pass one index for each object")
+  }
+
   /// The objects, without order and without a copy.
   private var objects: Set<NSManagedObject> {
     switch owner.value(forKey: key) {

@@ -123,6 +123,21 @@ extension Concert {
   public func replacePieces(at index: Int, with value: Piece) {
     lazyPieces.replace(at: index, with: value)
   }
+
+  /// Inserts objects at indexes.
+  public func insertIntoPieces(_ values: [Piece], at indexes: IndexSet) {
+    lazyPieces.insert(values, at: indexes)
+  }
+
+  /// Removes the objects at indexes.
+  public func removeFromPieces(at indexes: IndexSet) {
+    lazyPieces.remove(at: indexes)
+  }
+
+  /// Replaces the objects at indexes.
+  public func replacePieces(at indexes: IndexSet, with values: [Piece]) {
+    lazyPieces.replace(at: indexes, with: values)
+  }
 }
 
 extension Concert {

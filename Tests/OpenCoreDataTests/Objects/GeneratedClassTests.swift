@@ -124,6 +124,14 @@ struct GeneratedClassTests {
       #expect(Array(concert.lazyPieces) == [pieces[3], pieces[0], pieces[2]])
       concert.removeFromPieces(at: 0)
       #expect(concert.pieces == [pieces[0], pieces[2]])
+      concert.insertIntoPieces([pieces[1], pieces[3]], at: [0, 2])
+      #expect(concert.pieces == [pieces[1], pieces[0], pieces[3], pieces[2]])
+      concert.removeFromPieces(at: [1, 3])
+      #expect(concert.pieces == [pieces[1], pieces[3]])
+      concert.replacePieces(at: [0, 1], with: [pieces[2], pieces[0]])
+      try context.save()
+      context.refreshAllObjects()
+      #expect(concert.pieces == [pieces[2], pieces[0]] && pieces[1].concerts.isEmpty)
     }
   }
 }
