@@ -47,6 +47,12 @@ package struct ClassGenerator {
     if !left.isEmpty {
       notes.append("Fetched properties are left out: \(left.joined(separator: ", ")).")
     }
+    let unshared = plan.sharingEntities.flatMap(\.ownProperties).map { "\($0)" }
+    if !unshared.isEmpty {
+      notes.append(
+        "Properties of entities that share the class of a parent are left out: "
+          + "\(unshared.joined(separator: ", ")); give each of these entities its own class.")
+    }
     return notes
   }
 

@@ -5,6 +5,8 @@ struct ModelPlan {
   /// The name of the type that registers the classes.
   let name: String
   let classes: [ClassPlan]
+  /// The entities that share the class of an ancestor, which has none of their own properties.
+  let sharingEntities: [NSEntityDescription]
   /// Whether the model specifies no classes, so that they have to be set before it's used.
   let assignsClasses: Bool
 
@@ -16,6 +18,7 @@ struct ModelPlan {
     let names = ClassNames(model)
     var errors: [ModelError] = []
     var owners: [String: NSEntityDescription] = [:]
+    var sharing: [NSEntityDescription] = []
     let entities = model.entities.sorted { ($0.depth, $0.name ?? "") < ($1.depth, $1.name ?? "") }
     for entity in entities {
       guard let name = names[entity] else { continue }
@@ -29,7 +32,10 @@ struct ModelPlan {
       } else if let owner = owners[name] {
         // A descendant of its owner shares the class unchanged; other entities would have different
         // properties.
-        guard !entity.isKind(of: owner) else { continue }
+        guard !entity.isKind(of: owner) else {
+          sharing.append(entity)
+          continue
+        }
         errors.append(
           ModelError(
             "The class \(name) already belongs to the entity \(owner).",
@@ -44,6 +50,7 @@ struct ModelPlan {
           "The model has no entities.", nextStep: "Add one, or specify another model.", file: file))
     }
     guard errors.isEmpty else { throw ModelErrors(errors) }
+    sharingEntities = sharing
     // The names of the members of each class, including inherited ones.
     var members: [String: Set<String>] = [:]
     classes = entities.compactMap { entity in

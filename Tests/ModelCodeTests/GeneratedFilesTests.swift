@@ -230,6 +230,21 @@ struct GeneratedFilesTests {
     #expect(generator.notes == ["Fetched properties are left out: Base.recent."])
   }
 
+  @Test("Properties of an entity that shares the class of its parent are noted")
+  func propertiesOfSharedClassesAreNoted() throws {
+    let model = model([("Animal", ["name"]), ("Cat", []), ("Dog", ["breed"])])
+    let entities = model.entitiesByName
+    entities["Animal"]?.subentities = ["Cat", "Dog"].compactMap { entities[$0] }
+    for entity in model.entities { entity.managedObjectClassName = "Animal" }
+    let generator = try ClassGenerator(model, file: "M.xcdatamodel")
+    #expect(!generator.singleFile(named: "M.swift").text.contains("breed"))
+    #expect(
+      generator.notes == [
+        "Properties of entities that share the class of a parent are left out: Dog.breed; "
+          + "give each of these entities its own class."
+      ])
+  }
+
   @Test func handWrittenFilesAreNotOverwritten() throws {
     let url = FileManager.default.temporaryDirectory
       .appendingPathComponent("ModelCodeTests-\(UUID().uuidString)")
