@@ -232,7 +232,9 @@ extension ModelBuilder {
       group.children(named: part).compactMap { part in
         let reader = reader(part, entity)
         guard let name = reader.wanted("value") else { return nil }
-        _ = property(named: name, of: entity, reader, at: "value", subject: subject)
+        if !entity.hasCompositeElement(at: name) {
+          _ = property(named: name, of: entity, reader, at: "value", subject: subject)
+        }
         return name
       }
     }

@@ -181,11 +181,15 @@ struct EntityCheck {
   }
 
   private mutating func checkConstraints() {
+    let entity = self.entity
     let known = entity.propertiesByName
-    for name in entity.uniquenessConstraintNames.joined() where known[name] == nil {
+    func isKnown(_ name: String) -> Bool {
+      known[name] != nil || entity.hasCompositeElement(at: name)
+    }
+    for name in entity.uniquenessConstraintNames.joined() where !isKnown(name) {
       reportUnknown(name, in: "uniqueness constraint")
     }
-    for name in entity.compoundIndexNames.joined() where known[name] == nil {
+    for name in entity.compoundIndexNames.joined() where !isKnown(name) {
       reportUnknown(name, in: "compound index")
     }
   }

@@ -12,6 +12,7 @@ package enum ModelRules {
       InvalidExpressionRule.self,
       DanglingDestinationRule.self,
       MissingInverseRule.self,
+      MissingColumnRule.self,
       PrefixIndexRule.self,
       OneWayJoinTableRule.self,
       WideHierarchyRule.self,

@@ -69,6 +69,20 @@ struct ModelRulesTests {
         + #"<fetchIndex name="byY"><fetchIndexElement property="y"/></fetchIndex></entity>"#,
       ["prefix-index A", "prefix-index A"]
     ),
+    // A property without a column is in no index, and an element of a composite attribute has one.
+    (
+      #"<entity name="A"><attribute name="t" optional="YES" transient="YES" "#
+        + #"attributeType="String"/><fetchIndex name="byT"><fetchIndexElement property="t"/>"#
+        + "</fetchIndex><uniquenessConstraints><uniquenessConstraint>"
+        + #"<constraint value="t"/></uniquenessConstraint></uniquenessConstraints></entity>"#,
+      ["index-without-column A", "index-without-column A"]
+    ),
+    (
+      #"<entity name="A"><attribute name="at" optional="YES" attributeType="Composite">"#
+        + #"<attribute name="x" optional="YES" attributeType="Double"/></attribute>"#
+        + "<uniquenessConstraints><uniquenessConstraint>"
+        + #"<constraint value="at.x"/></uniquenessConstraint></uniquenessConstraints></entity>"#, []
+    ),
     // Attributes of two subentities with the same name have a column each; inherited ones share it.
     (
       #"<entity name="P"/><entity name="A" parentEntity="P"><attribute name="x" "#

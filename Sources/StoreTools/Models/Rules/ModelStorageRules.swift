@@ -113,7 +113,8 @@ struct PrefixIndexRule: ModelRule {
     indexes += entity.ownAttributes.filter { $0.isIndexed && !$0.isTransient }.map {
       Index(entity: entity, label: "index of the attribute", columns: [($0.name, true)])
     }
-    return indexes
+    let names = entity.columnNames
+    return indexes.filter { index in index.columns.allSatisfy { names.contains($0.name) } }
   }
 
   /// Returns whether an index serves every search that another one serves.
@@ -134,6 +135,39 @@ struct PrefixIndexRule: ModelRule {
     let columns = index.columns.map { $0.name + ($0.isAscending ? "" : " descending") }
     return columns.joined(separator: ", ") + (index.condition.map { " where \($0)" } ?? "")
   }
+}
+
+/// Finds indexes and uniqueness constraints that no store has, because a property of them has no
+/// column: a transient or composite attribute, a to-many relationship, or a fetched property.
+struct MissingColumnRule: ModelRule {
+  static let name = "index-without-column"
+
+  func findings(in checked: CheckedModel) -> [ModelFinding] {
+    checked.model.entityTree.flatMap { _, entity -> [ModelFinding] in
+      let columns = entity.columnNames
+      var groups = entity.uniquenessConstraintNames.map { ("uniqueness constraint", $0) }
+      groups += entity.compoundIndexNames.map { ("compound index", $0) }
+      groups += entity.indexes.map { index in
+        ("index \(index.name)", index.elements.compactMap(\.propertyName))
+      }
+      return groups.compactMap { label, names -> ModelFinding? in
+        // Unknown names are warnings of the reader, and expressions have no property.
+        let missing = names.first { name in
+          !columns.contains(name) && entity.propertiesByName[name] != nil
+        }
+        return missing.map { name in
+          finding(
+            "The \(label) (\(names.joined(separator: ", "))) isn't created, because \(name) has no "
+              + "column.", "Use only attributes and to-one relationships that are stored.", entity)
+        }
+      }
+    }
+  }
+}
+
+extension NSEntityDescription {
+  /// The properties that have a column, and the paths of elements of composite attributes.
+  fileprivate var columnNames: Set<String> { Set(slotProperties.map(\.name)) }
 }
 
 /// Finds attributes with large values that are stored in the rows.
