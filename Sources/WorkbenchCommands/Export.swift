@@ -52,6 +52,12 @@ struct Export: Executable {
   var version: String?
 
   @Option(
+    name: .customLong("configuration"),
+    help: ArgumentHelp(
+      "The configuration of the model that the stores are opened with.", valueName: "name"))
+  var configurationName: String?
+
+  @Option(
     help: ArgumentHelp("A folder with mapping models.", valueName: "dir"), completion: .directory)
   var mappings: String?
 
@@ -69,9 +75,12 @@ struct Export: Executable {
     if (migrations == nil) != (model == nil) {
       throw ValidationError("--migrations and --to require each other.")
     }
-    if migrations == nil, version != nil || mappings != nil || fixture != nil || stepByStep {
+    let isMigration =
+      version != nil || configurationName != nil || mappings != nil || fixture != nil || stepByStep
+    if migrations == nil, isMigration {
       throw ValidationError(
-        "--version, --mappings, --fixture, and --step-by-step require --migrations.")
+        "--version, --configuration, --mappings, --fixture, and --step-by-step require --migrations."
+      )
     }
     if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
@@ -104,11 +113,18 @@ struct Export: Executable {
       throw InvalidInputError(
         kind: .unusable, message: "\(model ?? "") is a store", nextStep: "specify a model")
     }
+    if let configurationName, !found.model.configurations.contains(configurationName) {
+      let names = found.model.configurations.map { "`\($0)`" }.joined(separator: ", ")
+      throw InvalidInputError(
+        kind: .unusable, message: "\(model ?? "") has no configuration `\(configurationName)`",
+        nextStep: names.isEmpty ? "omit --configuration" : "its configurations are: \(names)")
+    }
     let isFolder = ["xcdatamodeld", "momd"].contains(found.url.pathExtension)
     let export = try MigrationExport(
       MigrationExport.Request(
         stores: migrations ?? "", model: model ?? "", version: isFolder ? found.version : nil,
-        mappings: mappings, fixture: fixture, isStepByStep: stepByStep))
+        configuration: configurationName, mappings: mappings, fixture: fixture,
+        isStepByStep: stepByStep))
     return (export.program, export.package)
   }
 }

@@ -82,6 +82,27 @@ struct MigrationExportTests {
     #expect(checked.output.contains("✓ Moody.moody, version Moody\n"))
   }
 
+  @Test("An exported check opens the stores with a configuration that the model has")
+  func configurationIsExported() throws {
+    _ = try program.folder.write(
+      """
+      <model><entity name="City"><attribute name="name" attributeType="String"/></entity>
+      <entity name="Country"><attribute name="name" attributeType="String"/></entity>
+      <configuration name="Local &quot;1&quot;"><memberEntity name="City"/></configuration></model>
+      """, to: "Cities.xcdatamodel/contents")
+    let export = [
+      "export", "--swift", "--migrations", ".", "--to", "Cities.xcdatamodel", "--configuration",
+    ]
+    let outcome = try program.run(export + [#"Local "1""#])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains(#"to: model, configuration: "Local \"1\"","#))
+    let unknown = try program.run(export + ["Cloud"])
+    #expect(unknown.status == 65 && unknown.output.isEmpty)
+    let problem = "Cities.xcdatamodel has no configuration `Cloud`"
+    #expect(unknown.errors.contains(problem), "\(unknown.errors)")
+    #expect(unknown.errors.contains(#"its configurations are: `Local "1"`"#))
+  }
+
   @Test("What can't be exported is an error")
   func invalidRequestsAreRejected() throws {
     let model = PackageFiles.model
@@ -91,6 +112,7 @@ struct MigrationExportTests {
         ["export", "--swift", "--migrations", "a"], 64, "--migrations and --to require each other."
       ),
       (["export", "--swift", "x.yml", "--fixture", "a"], 64, "require --migrations"),
+      (["export", "--swift", "x.yml", "--configuration", "a"], 64, "require --migrations"),
       (["export", "--swift", "--migrations", "a", "--to", "none"], 66, "no file or folder none"),
     ] as [([String], Int32, String)] {
       let outcome = try program.run(arguments)

@@ -16,6 +16,8 @@ package struct MigrationExport {
     package var model: String
     /// The version of the model; `nil` if it's a single one.
     package var version: String?
+    /// The configuration of the model that the app opens the stores with; `nil` for all entities.
+    package var configuration: String?
     /// The path of a folder with mapping models; `nil` for none.
     package var mappings: String?
     /// The path of a fixture as JSON; `nil` to compare nothing.
@@ -25,11 +27,12 @@ package struct MigrationExport {
 
     /// Creates a request.
     package init(
-      stores: String, model: String, version: String?, mappings: String?, fixture: String?,
-      isStepByStep: Bool
+      stores: String, model: String, version: String?, configuration: String?, mappings: String?,
+      fixture: String?, isStepByStep: Bool
     ) {
       (self.stores, self.model, self.version) = (stores, model, version)
-      (self.mappings, self.fixture, self.isStepByStep) = (mappings, fixture, isStepByStep)
+      (self.configuration, self.mappings) = (configuration, mappings)
+      (self.fixture, self.isStepByStep) = (fixture, isStepByStep)
     }
   }
 
@@ -122,7 +125,8 @@ package struct MigrationExport {
       lines.add([
         "let report = try checkMigrations(",
         "  ofStoresIn: path(1, \(SwiftNames.literal(request.stores))),",
-        "  to: model, versions: version == nil ? nil : file,",
+        "  to: model, configuration: \(request.configuration.map(SwiftNames.literal) ?? "nil"),",
+        "  versions: version == nil ? nil : file,",
         "  mappingModelsIn: [Bundle(path: path(3, \(mappings)).path)].compactMap { $0 },",
         "  by: \(request.isStepByStep ? ".stepByStep" : ".automatic"),",
         "  matching: JSONDecoder().decode(MigrationFixture.self, from: Data(expected.joined().utf8)))",
