@@ -86,7 +86,7 @@ public final class MoodService: Sendable {
     }
   }
 
-  /// Encodes an answer to a request with a token, which may be invalid.
+  /// Encodes an answer to a request with a token, which may be invalid or expired.
   private static func respond(
     _ body: () async throws -> some Encodable
   ) async throws -> HTTPResponse {

@@ -156,14 +156,20 @@ public final class MoodStore: Sendable {
   ///   - token: The token, or `nil` for all changes.
   ///   - limit: The maximum number of transactions, and the number of moods after which no other
   ///     transaction is read.
-  /// - Throws: `HistoryToken.Invalid` if it isn't a token.
+  /// - Throws: `HistoryToken.Invalid` if it isn't a token, or has expired because the history after it
+  ///   was deleted.
   public func changes(after token: String?, limit: Int) async throws -> ChangesResponse {
     try await perform { [context] in
       let request = NSPersistentHistoryChangeRequest.fetchHistory(
         after: try token.map(HistoryToken.token))
       request.fetchRequest = NSPersistentHistoryTransaction.fetchRequest
       request.fetchRequest?.fetchLimit = limit
-      let result = try context.execute(request) as? NSPersistentHistoryResult
+      let result: NSPersistentHistoryResult?
+      do {
+        result = try context.execute(request) as? NSPersistentHistoryResult
+      } catch let error as NSError where error.code == NSPersistentHistoryTokenExpiredError {
+        throw HistoryToken.Invalid()
+      }
       let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
       var (ids, seen): ([NSManagedObjectID], Set<NSManagedObjectID>) = ([], [])
       var last: NSPersistentHistoryTransaction?
@@ -247,7 +253,7 @@ extension RemoteMood {
 
 /// Tokens of the persistent history as text that URLs can contain.
 enum HistoryToken {
-  /// An error: the text isn't a token.
+  /// An error: the text isn't a token, or the token has expired.
   struct Invalid: Error {}
 
   static func text(of token: NSPersistentHistoryToken) throws -> String {

@@ -1,11 +1,12 @@
 import FoundationNetworking
 import Moody
 import MoodyHTTP
-import MoodyServer
 import MoodySync
 import MoodyTestSupport
 import OpenCoreData
 import Testing
+
+@testable import MoodyServer
 
 /// A running service, with its own store, on a port that the system has chosen.
 private final class RunningServer: Sendable {
@@ -182,6 +183,42 @@ struct MoodyServerTests {
       try await second.moods().count == 2
     }
     await server.stop()
+  }
+
+  @Test("A client whose token has expired fetches all moods")
+  func expiredTokenIsForgotten() async throws {
+    let server = try await RunningServer(file("server.sqlite"))
+    let first = try TestClient(file("first.sqlite"), server: server.url)
+    try await first.add()
+    try await eventually("the mood is sent") { try await first.moods().count == 1 }
+    let store = try MoodStore(storeURL: file("server.sqlite"))
+    let token = try #require(try store.currentToken(seen: nil))
+    try await first.add()
+    try await eventually("both moods are sent") { try await first.moods().count == 2 }
+    try await deleteHistory()
+    await #expect(throws: HistoryToken.Invalid.self) {
+      try await store.changes(after: token, limit: 10)
+    }
+    try Data(token.utf8).write(to: file("second.sqlite.token"))
+    let second = try TestClient(file("second.sqlite"), server: server.url)
+    try await eventually("the second client has the moods") { try await second.moods().count == 2 }
+    try await first.add()
+    try await eventually("the second client has the new mood") {
+      try await second.moods().count == 3
+    }
+    await server.stop()
+  }
+
+  /// Deletes the history of the server's store, as a program that frees space does.
+  private func deleteHistory() async throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Record.model())
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: file("server.sqlite"), options: [NSPersistentHistoryTrackingKey: true])
+    let context = NSManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    try await context.perform { [context] in
+      _ = try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date()))
+    }
   }
 
   @Test("Large moods are sent in several requests, and one that can't be sent keeps no other back")
