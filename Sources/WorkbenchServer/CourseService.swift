@@ -18,7 +18,8 @@ import WorkbenchText
 /// A name in a URL is only compared with those of lessons and pages; no file is looked up by it.
 final class CourseService: LoopbackHandler {
   private let token: String
-  private let host: String
+  /// The valid values of `Host`.
+  private let hosts: Set<String>
   private let lessons: LessonLibrary
   private let sessions: BrowserSessions
   private let queue = RunQueue()
@@ -28,12 +29,14 @@ final class CourseService: LoopbackHandler {
   /// - Parameters:
   ///   - lessons: The lessons and pages.
   ///   - token: The first part of every path.
-  ///   - port: The port, which is part of the only valid `Host`.
+  ///   - port: The port, which is part of a valid `Host`.
   ///   - folder: The folder for all temporary files, which the caller removes.
   init(_ lessons: LessonLibrary, token: String, port: UInt16, folder: URL) {
     self.lessons = lessons
     self.token = token
-    host = "\(LoopbackServer.address):\(port)"
+    let address = LoopbackServer.address
+    // A browser leaves out HTTP's own port.
+    hosts = Set(["\(address):\(port)"] + (port == 80 ? [address] : []))
     scratch = folder
     sessions = BrowserSessions(in: folder)
   }
@@ -42,7 +45,7 @@ final class CourseService: LoopbackHandler {
 
   func refusal(of head: HTTPRequestHead) -> HTTPResponse? {
     // Another site can make a browser send requests here, under another name (DNS rebinding).
-    guard head["host"] == host else {
+    guard let host = head["host"], hosts.contains(host) else {
       return .text("Open the URL that cdprof serve printed.\n", .forbidden)
     }
     guard let first = head.path.first, RandomName.areEqual(first, token) else {

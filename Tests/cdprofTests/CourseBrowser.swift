@@ -26,12 +26,12 @@ final class CourseBrowser {
   let root: String
 
   /// Starts the program on a folder and waits for its URL.
-  init(_ program: BuiltProgram, _ folder: String) throws {
+  init(_ program: BuiltProgram, _ folder: String, port wanted: UInt16 = 0) throws {
     self.program = program
     output = program.folder.file("served.txt")
     try Data().write(to: output)
     process.executableURL = URL(fileURLWithPath: program.path)
-    process.arguments = ["serve", folder, "--port", "0"]
+    process.arguments = ["serve", folder, "--port", String(wanted)]
     process.environment = program.environment
     process.currentDirectoryURL = program.folder.url
     process.standardInput = FileHandle.nullDevice
@@ -59,7 +59,8 @@ final class CourseBrowser {
     return process.terminationReason == .exit ? process.terminationStatus : -1
   }
 
-  var host: String { "127.0.0.1:\(port)" }
+  /// The host as a browser sends it, which leaves out HTTP's own port.
+  var host: String { port == 80 ? "127.0.0.1" : "127.0.0.1:\(port)" }
 
   func get(_ path: String) throws -> Response {
     try send("GET \(root)\(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
@@ -98,17 +99,31 @@ final class CourseBrowser {
   /// Connects, and returns the socket.
   func connection() throws -> Int32 {
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let isConnected = CourseBrowser.succeeds(file, port) { connect($0, $1, $2) }
+    try #require(isConnected)
+    return file
+  }
+
+  /// Returns whether a program with the permissions of the tests can listen on a port.
+  static func canListen(on port: UInt16) -> Bool {
+    let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(file) }
+    return succeeds(file, port) { bind($0, $1, $2) }
+  }
+
+  /// Calls a function such as `connect` with the loopback address and a port.
+  private static func succeeds(
+    _ file: Int32, _ port: UInt16, _ call: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Bool {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    let isConnected = withUnsafePointer(to: &address) {
+    return withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        call(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
-    try #require(isConnected)
-    return file
   }
 
   /// Sends the bytes of a request, and reads the response to its end.

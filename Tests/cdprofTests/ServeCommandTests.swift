@@ -132,6 +132,17 @@ struct ServeCommandTests {
     #expect(try browser.get("").status == 200)
   }
 
+  /// A browser leaves out port 80 in `Host` and `Origin`.
+  @Test(.enabled(if: CourseBrowser.canListen(on: 80), "port 80 can't be used"))
+  func pageIsShownAtHTTPsOwnPort() throws {
+    let browser = try CourseBrowser(try program(), "Scenarios", port: 80)
+    #expect(try browser.get("").status == 200)
+    let shell = try browser.post("shell", ["lesson": "first/notes", "line": ""])
+    #expect(shell.status == 200, "\(shell.body)")
+    let other = try browser.send("GET \(browser.root) HTTP/1.1\r\nHost: 127.0.0.1:81\r\n\r\n")
+    #expect(other.status == 403)
+  }
+
   @Test func tabsHaveTheirOwnShellsAndPages() throws {
     let browser = try CourseBrowser(try program(), "Scenarios")
     let start = ["lesson": "first/notes", "text": Self.lesson]
