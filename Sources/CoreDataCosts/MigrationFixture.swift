@@ -20,7 +20,8 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
   /// The value of a property.
   ///
   /// Numbers and Booleans are decimal numbers, dates the seconds since 2001, and data Base64. A
-  /// to-one relationship has the key of its destination, and a to-many relationship a list of them.
+  /// composite attribute lists its elements by name: `{city: Kyiv; street: Khreshchatyk}`. A to-one
+  /// relationship has the key of its destination, and a to-many relationship a list of them.
   public enum Value: Hashable, Sendable {
     /// No value.
     case none
@@ -173,8 +174,18 @@ extension MigrationFixture.Value: CustomStringConvertible {
     case let isTrue as Bool: self = .text(isTrue ? "1" : "0")
     case let number as any BinaryInteger: self = .text("\(number)")
     case let number as Double: self.init(number: number)
+    // Dictionaries and sets have another order in each process.
+    case let elements as [AnyHashable: Any]:
+      self.init(elements: elements.map { "\($0): \(Self($1))" })
+    case let elements as Set<AnyHashable>:
+      self.init(elements: elements.map { Self($0.base).description })
     case .some(let other): self = .text("\(other)")
     }
+  }
+
+  /// Creates the value of a collection without an order.
+  private init(elements: [String]) {
+    self = .text("{\(elements.sorted().joined(separator: "; "))}")
   }
 
   /// Creates the value of a number, whose own type determines its digits.

@@ -166,6 +166,41 @@ struct MigrationCheckTests {
     #expect(report.stores.first?.lost?.map(\.description) == ["2 values of Mood.place"])
   }
 
+  @Test("A composite attribute and a set have the same value in each process")
+  func unorderedValuesAreSorted() throws {
+    let store = try MigratedStore()
+    let model = Self.model([])
+    func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+      let attribute = NSAttributeDescription()
+      (attribute.name, attribute.attributeType) = (name, type)
+      return attribute
+    }
+    let place = NSCompositeAttributeDescription()
+    place.name = "place"
+    place.elements = [
+      attribute("street", .stringAttributeType), attribute("city", .stringAttributeType),
+      attribute("zip", .integer64AttributeType),
+    ]
+    let tags = attribute("tags", .transformableAttributeType)
+    model.entitiesByName["Mood"]?.properties = [place, tags]
+    let context = try store.open(model, options: nil)
+    try context.performAndWait {
+      let mood = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+      let address: [String: Any] = ["street": "a", "city": "Kyiv", "zip": 1001]
+      mood.setValue(address, forKey: "place")
+      mood.setValue(Set(["b", "c", "a"]), forKey: "tags")
+      try context.save()
+    }
+    for opened in context.persistentStoreCoordinator?.persistentStores ?? [] {
+      try context.persistentStoreCoordinator?.remove(opened)
+    }
+    let fixture = try MigrationFixture(contentsOf: store.url, model: model)
+    let expected: MigrationFixture.Object = [
+      "place": "{city: Kyiv; street: a; zip: 1001}", "tags": "{a; b; c}",
+    ]
+    #expect(fixture.objects == ["Mood": [expected]])
+  }
+
   /// A model of animals: the attributes of a parent, or `nil` for none, of dogs, and of cats.
   private static func animals(
     _ parent: [String]?, dog: [String], cat: [String]
