@@ -130,6 +130,9 @@ struct ExportedModel {
         SwiftNames.literal(index.name), "of: \(name(of: entity))",
         "[\(keys.joined(separator: ", "))]",
       ]
+      if index.elements.contains(where: { $0.collationType == .rTree }) {
+        arguments.append("as: .rTree")
+      }
       if let predicate = index.partialIndexPredicate {
         arguments.append("where: \(SwiftNames.literal(predicate.predicateFormat))")
       }

@@ -261,11 +261,11 @@ enum ExportedSupport {
 
     static func index(
       _ name: String, of entity: NSEntityDescription, _ keys: [(String, Bool)],
-      where predicate: String? = nil
+      as type: NSFetchIndexElementType = .binary, where predicate: String? = nil
     ) -> NSFetchIndexDescription {
       let elements = keys.compactMap { key, isAscending -> NSFetchIndexElementDescription? in
         guard let property = entity.propertiesByName[key] else { return nil }
-        let element = NSFetchIndexElementDescription(property: property, collationType: .binary)
+        let element = NSFetchIndexElementDescription(property: property, collationType: type)
         element.isAscending = isAscending
         return element
       }

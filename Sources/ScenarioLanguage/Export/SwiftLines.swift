@@ -62,8 +62,8 @@ enum SwiftLiteral {
     case (.integer16AttributeType, let number?): "Int16(\(number))"
     case (.integer32AttributeType, let number?): "Int32(\(number))"
     case (.integer64AttributeType, let number?): "Int64(\(number))"
-    case (.doubleAttributeType, let number?): "Double(\(number))"
-    case (.floatAttributeType, let number?): "Float(\(number))"
+    case (.doubleAttributeType, let number?): floatingPoint("\(number)", "Double")
+    case (.floatAttributeType, let number?): floatingPoint("\(number)", "Float")
     case (.decimalAttributeType, let number?):
       "NSDecimalNumber(string: \(SwiftNames.literal("\(number)")))"
     case (.booleanAttributeType, let number as NSNumber): String(number.boolValue)
@@ -75,6 +75,16 @@ enum SwiftLiteral {
     case (_, let uuid as UUID): "UUID(uuidString: \(SwiftNames.literal(uuid.uuidString)))"
     case (_, let url as URL): "URL(string: \(SwiftNames.literal(url.absoluteString)))"
     default: "nil"
+    }
+  }
+
+  /// Returns an expression for a floating-point number, which isn't a literal if it isn't finite.
+  private static func floatingPoint(_ number: String, _ type: String) -> String {
+    switch number {
+    case "inf": "\(type).infinity"
+    case "-inf": "-\(type).infinity"
+    case "nan", "-nan": "\(type).nan"
+    default: "\(type)(\(number))"
     }
   }
 }

@@ -147,6 +147,30 @@ struct ScenarioExportTests {
     #expect(lines.contains(#"fetch.predicate = NSPredicate(format: "country == %@", oneObject)"#))
   }
 
+  @Test func modelKeepsTheTypesOfIndexesAndInfiniteValues() throws {
+    let folder = try TemporaryFolder()
+    let document = folder.file("Places.xcdatamodel")
+    try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
+    let model = """
+      <model><entity name="Place"><attribute name="latitude" attributeType="Double"/>
+      <attribute name="depth" attributeType="Float" defaultValueString="-inf"/>
+      <fetchIndex name="spot"><fetchIndexElement property="latitude" type="RTree"/></fetchIndex>
+      <fetchIndex name="flat"><fetchIndexElement property="latitude" type="Binary"/></fetchIndex>
+      </entity></model>
+      """
+    try Data(model.utf8).write(to: document.appendingPathComponent("contents"))
+    let scenario = try ScenarioReader.read(
+      text: """
+        {name: Places, model: Places.xcdatamodel, data: {Place: {count: 1}},
+        steps: [{fetch: Place}], variants: [{name: all}]}
+        """, url: folder.file("places.yml"), path: "places.yml")
+    let program = try ScenarioExport(scenario).program
+    #expect(program.contains(#"index("spot", of: placeEntity, [("latitude", true)], as: .rTree),"#))
+    let depth = #"attribute("depth", .floatAttributeType, isOptional: false, initially: "#
+    #expect(program.contains(depth + "-Float.infinity)"))
+    #expect(program.contains(#"index("flat", of: placeEntity, [("latitude", true)]),"#))
+  }
+
   @Test func havingPredicatesReferToFunctionsByVariable() throws {
     let fetch = "fetch: Mood, result: dictionaries, columns: [country, count(date)], group: country"
     let lines = try lines(of: "  - {\(fetch), having: \"$countDate > 2\"}")
