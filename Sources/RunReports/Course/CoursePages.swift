@@ -100,7 +100,8 @@ package struct CoursePages: Sendable {
       CourseNavigation.Link(title: other.title, link: up + CoursePages.url(other.name))
     }
     let navigation = CourseNavigation(
-      contents: "\(up)index.html", position: "lesson \(index + 1) of \(lessons.count)",
+      lesson: lesson.name, contents: "\(up)index.html",
+      position: "lesson \(index + 1) of \(lessons.count)",
       previous: index > 0 ? link(lessons[index - 1]) : nil,
       next: index + 1 < lessons.count ? link(lessons[index + 1]) : nil)
     let url = up + CoursePages.url(lesson.name)
@@ -183,8 +184,8 @@ package struct CoursePages: Sendable {
   private func line(_ lesson: Lesson, up: String) -> Line {
     Line(
       title: lesson.title, link: up + CoursePages.url(lesson.name),
-      key: (lesson.name as NSString).lastPathComponent,
-      chapter: lesson.chapter, text: "\(lesson.title) \(lesson.story)".joiningLines.lowercased())
+      key: lesson.name, chapter: lesson.chapter,
+      text: "\(lesson.title) \(lesson.story)".joiningLines.lowercased())
   }
 
   private static func up(from name: String) -> String {

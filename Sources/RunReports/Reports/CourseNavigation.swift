@@ -9,6 +9,8 @@ struct CourseNavigation {
     var link: String
   }
 
+  /// The name of the lesson, which is unique in the course.
+  var lesson: String
   var contents: String
   /// The number of the lesson, as text.
   var position: String

@@ -124,7 +124,7 @@ struct ReportPage {
     lesson = ReportHeadline(result, lead: table.lead)
     story = terms.parts(of: result.story.joiningLines)
     course = navigation
-    predict = ReportPredictions(result)
+    predict = ReportPredictions(result, of: navigation?.lesson)
     asks = result.passes && predict != nil
     exercise = result.exercise
     data = result.data.map { DataCount(name: $0.name, count: NumberText.grouped($0.count)) }

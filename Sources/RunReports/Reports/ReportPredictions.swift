@@ -39,9 +39,14 @@ struct ReportPredictions {
   let questions: [Question]
 
   /// Returns `nil` if the scenario has no questions.
-  init?(_ result: RunResult) {
+  ///
+  /// - Parameters:
+  ///   - result: The result.
+  ///   - lesson: The name of the lesson in its course; `nil` outside of a course.
+  init?(_ result: RunResult, of lesson: String?) {
     guard !result.predictions.isEmpty else { return nil }
-    lesson = ((result.file as NSString).lastPathComponent as NSString).deletingPathExtension
+    self.lesson =
+      lesson ?? ((result.file as NSString).lastPathComponent as NSString).deletingPathExtension
     works = result.variants.map { variant in
       Work(name: variant.name, steps: variant.steps.map(\.text).joined(separator: "\n"))
     }

@@ -4,6 +4,7 @@ import WorkbenchFixtures
 
 @testable import Profiling
 @testable import RunReports
+@testable import RunResults
 
 @Suite("The pages of a course")
 struct CoursePagesTests {
@@ -64,6 +65,26 @@ struct CoursePagesTests {
     #expect(second.contains("<a rel=\"prev\" href=\"./06-a/two.html\">"))
     let alone = try HTMLReport.page(FaultStormScenario(moods: 20).result())
     #expect(!alone.contains("glossary.html") && !alone.contains("aria-label=\"Course\""))
+  }
+
+  /// Two folders can have lessons with the same file name.
+  @Test func scoreBelongsToTheLessonsPath() throws {
+    let lessons = ["a/intro", "b/intro"].map {
+      CoursePages.Lesson(name: $0, title: $0, chapter: nil, story: "")
+    }
+    let folder = try Self.folder(["course.md": "# Two\n"])
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let pages = CoursePages(title: "Two", lessons: lessons, text: try CourseText(folder: folder))
+    let index = try #require(pages.otherPages().first { $0.path == "index.html" }).html
+    var result = FaultStormScenario(moods: 20).result()
+    result.predictions = [
+      PredictionResult(question: "How many?", choices: [], answers: ["21"], hints: [], why: "")
+    ]
+    for lesson in pages.lessons {
+      let page = try pages.page(of: lesson, result)
+      #expect(page.contains("aria-labelledby=\"predict\" data-lesson=\"\(lesson.name)\""))
+      #expect(index.contains("data-key=\"\(lesson.name)\""))
+    }
   }
 
   /// Terms are linked as whole words, in the plural, and longer terms first.
