@@ -27,7 +27,12 @@ package struct Chromium {
   package let console: [String]
 
   /// Opens a page with a new profile, in a window of the given width.
-  package init(opening page: String, width: Int = 1_200) throws {
+  ///
+  /// - Parameters:
+  ///   - page: The page as HTML.
+  ///   - width: The width of the window.
+  ///   - milliseconds: How long its timers run, in a time of their own.
+  package init(opening page: String, width: Int = 1_200, milliseconds: Int = 0) throws {
     guard let path = Chromium.path else { throw Missing() }
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("cdprof-chromium-\(UUID().uuidString)")
@@ -39,12 +44,14 @@ package struct Chromium {
     let errors = try Chromium.emptyFile(folder.appendingPathComponent("errors"))
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = [
-      "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-      "--window-size=\(width),844",
-      "--user-data-dir=\(folder.appendingPathComponent("profile").path)", "--dump-dom",
-      file.absoluteString,
-    ]
+    let time = milliseconds > 0 ? ["--virtual-time-budget=\(milliseconds)"] : []
+    process.arguments =
+      time + [
+        "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+        "--window-size=\(width),844",
+        "--user-data-dir=\(folder.appendingPathComponent("profile").path)", "--dump-dom",
+        file.absoluteString,
+      ]
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()

@@ -164,4 +164,46 @@ struct CoursePagesTests {
     #expect(shown.console.isEmpty, "\(shown.console)")
     #expect(shown.elements.contains("<title>faults|1 lesson</title>"))
   }
+
+  /// A server's part in a page, which answers each request when it's told to.
+  private static let server = """
+    <head><script>
+    window.fetch = (url, options) => options.method !== "POST"
+      ? Promise.resolve(new Response("name: x"))
+      : new Promise(resolve => {
+        window.answer = () => resolve(new Response('{"session": "s", "banner": "", "output": ""}'));
+      });
+    </script>
+    """
+
+  /// The line of the shell is disabled until it's answered, and then has the focus again.
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func answerOfTheShellTakesNoFocusFromTheEditor() throws {
+    let script = """
+      <script>
+      const wait = () => new Promise(resolve => setTimeout(resolve, 50));
+      const focused = async meanwhile => {
+        document.querySelector("#line").focus();
+        document.querySelector(".prompt").requestSubmit();
+        await wait();
+        if (meanwhile) document.querySelector(meanwhile).focus();
+        answer();
+        await wait();
+        return document.activeElement.id;
+      };
+      (async () => {
+        await wait();
+        document.title = await focused() + "," + await focused("#text");
+      })();
+      </script>
+      """
+    let pages = try Self.pages()
+    let page = try pages.page(
+      of: pages.lessons[0], FaultStormScenario(moods: 20).result(), isLive: true
+    ).replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
+      .replacing("<head>", with: Self.server, maxReplacements: 1)
+    let shown = try Chromium(opening: page + script, milliseconds: 5_000)
+    #expect(shown.console.isEmpty, "\(shown.console)")
+    #expect(shown.elements.contains("<title>line,text</title>"))
+  }
 }

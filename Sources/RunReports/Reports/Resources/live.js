@@ -126,7 +126,9 @@
       shellState.textContent = answer.ended ? "The shell has ended; the next line starts a new one." : "";
     }).catch(function (error) { shellState.textContent = explain(error); }).then(function () {
       line.disabled = false;
-      line.focus();
+      // The reader may have moved on meanwhile.
+      var focused = document.activeElement;
+      if (focused === document.body || prompt.contains(focused)) line.focus();
     });
   }
 
