@@ -175,11 +175,18 @@ struct HTMLReportTests {
     #expect(title.1 == "0" && Int(title.2) ?? 0 >= 18, "\(title.0)")
   }
 
-  /// Checks widths from a small phone to a laptop, with a name that is wider than a phone.
-  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
-  func pageFitsItsWindow() throws {
-    var result = FaultStormScenario.full
-    result.variants[1].name = "everything, merged by a list that shows everything that there is"
+  /// Checks widths from a small phone to a laptop, with names that are wider than a phone.
+  @Test(
+    .enabled(if: Chromium.isExpected, "no chromium in PATH"),
+    arguments: [
+      "everything, merged by a list that shows everything that there is",
+      String(repeating: "Everything", count: 40),
+    ], [false, true])
+  func pageFitsItsWindow(name: String, isMissed: Bool) throws {
+    var result =
+      isMissed ? FaultStormScenario(moods: 300).result(missing: true) : FaultStormScenario.full
+    result.scenario = name
+    result.variants[1].name = name
     let page = try HTMLReport.page(result)
     let source = String(decoding: try JSONEncoder().encode(page), as: UTF8.self)
     let script = """
