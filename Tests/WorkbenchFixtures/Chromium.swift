@@ -61,6 +61,31 @@ package struct Chromium {
       .split(separator: "\n").map(String.init).filter { $0.contains(":CONSOLE") }
   }
 
+  /// Returns by how many pixels a page is wider than windows of the given widths.
+  package static func excess(
+    of page: String, at widths: [Int] = [320, 390, 600, 768, 1_024, 1_201, 1_280]
+  ) throws -> [Int] {
+    let source = String(decoding: try JSONEncoder().encode(page), as: UTF8.self)
+    let script = """
+      <!doctype html><script>
+      const page = \(source.replacing("</", with: "<\\/"));
+      Promise.all(\(widths).map(width => new Promise(measured => {
+        const frame = document.createElement("iframe");
+        frame.width = width;
+        frame.srcdoc = page;
+        frame.onload = () => {
+          const all = frame.contentDocument.documentElement;
+          measured(all.scrollWidth - all.clientWidth);
+        };
+        document.body.append(frame);
+      }))).then(beyond => { document.title = beyond.join(" "); });
+      </script>
+      """
+    let shown = try Chromium(opening: "<body>" + script)
+    let title = shown.elements.firstMatch(of: /<title>([-0-9 ]+)<\/title>/)?.1
+    return title?.split(separator: " ").compactMap { Int($0) } ?? []
+  }
+
   private static func emptyFile(_ url: URL) throws -> URL {
     try Data().write(to: url)
     return url

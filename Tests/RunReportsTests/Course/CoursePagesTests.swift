@@ -165,6 +165,24 @@ struct CoursePagesTests {
     #expect(shown.elements.contains("<title>faults|1 lesson</title>"))
   }
 
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func pagesFitTheirWindowWithLongWords() throws {
+    let word = String(repeating: "Everything", count: 40)
+    let folder = try Self.folder([
+      "course.md": "# \(word)\n\n\(word)\n\n- a/1\n", "glossary.md": "- \(word): a \(word).\n",
+      "a/chapter.md": "# \(word)\n\n\(word)\n\n- \(word)\n",
+    ])
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let lessons = ["a/1", "a/2"].map {
+      CoursePages.Lesson(name: $0, title: word, chapter: nil, story: word)
+    }
+    let pages = CoursePages(title: word, lessons: lessons, text: try CourseText(folder: folder))
+    let lesson = try pages.page(of: pages.lessons[0], FaultStormScenario(moods: 20).result())
+    for page in try pages.otherPages().map(\.html) + [lesson] {
+      #expect(try Chromium.excess(of: page, at: [320, 768, 1_280]) == [0, 0, 0])
+    }
+  }
+
   /// A server's part in a page, which answers each request when it's told to.
   private static let server = """
     <head><script>
