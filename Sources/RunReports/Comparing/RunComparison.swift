@@ -47,8 +47,11 @@ package struct RunComparison: Sendable {
   private static func matched(
     _ one: [Entry], _ other: [Entry], reasonInconclusive: String?
   ) -> (variants: [ComparedVariant], missing: [String], added: [String]) {
+    let matches = Dictionary(
+      other.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let names = Set(one.map(\.name))
     let variants = one.compactMap { entry -> ComparedVariant? in
-      guard let match = other.first(where: { $0.name == entry.name }) else { return nil }
+      guard let match = matches[entry.name] else { return nil }
       let findings: (before: [String], after: [String])
       if let one = entry.findings, let other = match.findings {
         findings = (one, other)
@@ -60,8 +63,8 @@ package struct RunComparison: Sendable {
         reasonInconclusive: reasonInconclusive)
     }
     return (
-      variants, one.map(\.name).filter { name in !other.contains { $0.name == name } },
-      other.map(\.name).filter { name in !one.contains { $0.name == name } }
+      variants, one.map(\.name).filter { matches[$0] == nil },
+      other.map(\.name).filter { !names.contains($0) }
     )
   }
 
