@@ -189,7 +189,7 @@ struct CoursePagesTests {
     window.fetch = (url, options) => options.method !== "POST"
       ? Promise.resolve(new Response("name: x"))
       : new Promise(resolve => {
-        window.answer = () => resolve(new Response('{"session": "s", "banner": "", "output": ""}'));
+        window.answer = values => resolve(new Response(JSON.stringify(values)));
       });
     </script>
     """
@@ -205,7 +205,7 @@ struct CoursePagesTests {
         document.querySelector(".prompt").requestSubmit();
         await wait();
         if (meanwhile) document.querySelector(meanwhile).focus();
-        answer();
+        answer({session: "s", banner: "", output: ""});
         await wait();
         return document.activeElement.id;
       };
@@ -215,13 +215,39 @@ struct CoursePagesTests {
       })();
       </script>
       """
-    let pages = try Self.pages()
-    let page = try pages.page(
-      of: pages.lessons[0], FaultStormScenario(moods: 20).result(), isLive: true
-    ).replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
-      .replacing("<head>", with: Self.server, maxReplacements: 1)
-    let shown = try Chromium(opening: page + script, milliseconds: 5_000)
+    let shown = try Chromium(opening: Self.livePage() + script, milliseconds: 5_000)
     #expect(shown.console.isEmpty, "\(shown.console)")
     #expect(shown.elements.contains("<title>line,text</title>"))
+  }
+
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func runWithoutAResultHidesThePageOfAnEarlierOne() throws {
+    let script = """
+      <script>
+      const wait = () => new Promise(resolve => setTimeout(resolve, 50));
+      const isHidden = async values => {
+        document.querySelector("[data-run]").click();
+        await wait();
+        answer({session: "s", state: "", messages: "", ...values});
+        await wait();
+        return document.querySelector(".compare").hidden;
+      };
+      (async () => {
+        await wait();
+        document.title = [await isHidden({}), await isHidden({page: "a.html"}), await isHidden({})];
+      })();
+      </script>
+      """
+    let shown = try Chromium(opening: Self.livePage() + script, milliseconds: 5_000)
+    #expect(shown.elements.contains("<title>true,false,true</title>"))
+  }
+
+  /// Returns a lesson as a server sends it, with the server's part in it.
+  private static func livePage() throws -> String {
+    let pages = try Self.pages()
+    return try pages.page(
+      of: pages.lessons[0], FaultStormScenario(moods: 20).result(), isLive: true
+    ).replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
+      .replacing("<head>", with: server, maxReplacements: 1)
   }
 }

@@ -94,10 +94,11 @@
     number();
     messages.querySelector("pre").textContent = answer.messages;
     messages.hidden = !answer.messages;
+    // The page of an earlier run isn't that of the text.
+    compare.hidden = !answer.page;
     if (!answer.page) return;
     if (!frames[0].getAttribute("src")) frames[0].src = live.dataset.plain;
     frames[1].src = root + answer.page;
-    compare.hidden = false;
     compare.scrollIntoView({ block: "nearest" });
   }
   function start() {
