@@ -115,11 +115,17 @@ struct Storm: Hashable {
   }
 
   /// Returns the fix that prefetches a key path, which adds one SELECT.
+  ///
+  /// A fetch of object IDs doesn't prefetch, so it must fetch objects instead.
   static func prefetchFix(_ keyPath: String, _ fetch: Step?) -> SuggestedFix {
-    let list = ((fetch?.keyPaths(of: .prefetch) ?? []) + [keyPath]).map { "\"\($0)\"" }
-      .joined(separator: ", ")
+    let prefetched = fetch?.keyPaths(of: .prefetch) ?? []
+    let list = (prefetched.contains(keyPath) ? prefetched : prefetched + [keyPath])
+      .map { "\"\($0)\"" }.joined(separator: ", ")
+    let prefetch = "request.relationshipKeyPathsForPrefetching = [\(list)]"
+    let fixed = fetch?.without(.values).prefetching(keyPath)
+    guard fetch?.resultKind == .ids else { return SuggestedFix(swift: [prefetch], fetch: fixed) }
     return SuggestedFix(
-      swift: ["request.relationshipKeyPathsForPrefetching = [\(list)]"],
-      fetch: fetch?.without(.values).prefetching(keyPath))
+      swift: ["request.resultType = .managedObjectResultType", prefetch],
+      fetch: fixed?.without(.result))
   }
 }

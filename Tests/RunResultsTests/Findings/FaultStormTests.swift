@@ -114,6 +114,25 @@ struct FaultStormTests {
     #expect(finding.fix.text.contains(fix))
   }
 
+  @Test(
+    "A fetch of object IDs prefetches nothing, so the fix fetches objects",
+    arguments: [
+      ("fetch Mood result ids as moods", "fault-storm(Mood.country)"),
+      ("fetch Mood prefetch country result ids as moods", "ineffective-prefetch(Mood.country)"),
+    ])
+  func fixOfObjectIDsFetchesObjects(fetch: String, name: String) throws {
+    let read = "touch moods country.numericISO3166Code"
+    let found = try TypedSession().run([fetch, read]).flatMap(\.findings)
+    #expect(found.map(\.name) == [name])
+    let fix = try #require(found.first?.fix)
+    #expect(fix.step == "fetch Mood prefetch country as moods")
+    #expect(
+      fix.text == "request.resultType = .managedObjectResultType; "
+        + "request.relationshipKeyPathsForPrefetching = [\"country\"]")
+    let fixed = try TypedSession().run([try #require(fix.step), read])
+    #expect(fixed.flatMap(\.findings).isEmpty)
+  }
+
   private static func step(_ body: (EventScript) -> Void) -> Recording {
     let script = EventScript()
     script.step("touch", at: EventScript.touch) { body(script) }

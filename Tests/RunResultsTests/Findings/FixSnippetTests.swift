@@ -25,6 +25,7 @@ struct FixSnippetTests {
     ["fetch Mood as moods", "set moods with latitude 1", "refresh moods keep no"],
     ["fetch Mood faults no as moods", "batch-update Mood with latitude 7", "touch moods latitude"],
     ["fetch Mood faults no as moods", "batch-delete Mood", "touch moods date"],
+    ["fetch Mood result ids as moods", "touch moods country.numericISO3166Code"],
     [
       "context ui queue main", "fetch Mood in ui as moods", "set moods with latitude 1 in ui",
       "save in ui",
@@ -204,6 +205,11 @@ private enum Snippets {
   ) throws -> Int {
     let number = try context.count(for: request)
     return number
+  }
+
+  static func fetchOfIDs(_ request: NSFetchRequest<NSManagedObject>) {
+    request.resultType = .managedObjectResultType
+    request.relationshipKeyPathsForPrefetching = ["country"]
   }
 
   static func partlyRead(_ request: NSFetchRequest<Mood>) {

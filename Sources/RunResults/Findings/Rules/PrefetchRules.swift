@@ -140,6 +140,9 @@ enum IneffectivePrefetchRule {
     if storm.isThroughParent {
       return Storm.parentContextFix(keyPath)
     }
+    if fetch?.resultKind == .ids {
+      return Storm.prefetchFix(keyPath, fetch)
+    }
     if fetch?.flag(of: .values) == false {
       return SuggestedFix(
         now: "request.includesPropertyValues = false", fetch: fetch?.without(.values))
