@@ -50,7 +50,12 @@ struct Check: Executable {
     if let lesson {
       return try ScenarioReader.read(URL(fileURLWithPath: lesson), path: lesson)
     }
-    let folders = try ScenarioList(installed: List.installed).folders
+    var folders: [ScenarioList.Folder] = []
+    do {
+      folders = try ScenarioList(installed: List.installed).folders
+    } catch let error as InvalidInputError where error.kind == .missing {
+      // Neither folder has scenarios, so the file is its own lesson.
+    }
     let named = folders.flatMap(\.entries).map(\.scenario).filter {
       $0.name == attempt.name && $0.exercise != nil
     }

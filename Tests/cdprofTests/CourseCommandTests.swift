@@ -47,6 +47,16 @@ struct CourseCommandTests {
     #expect(none.status == 65 && none.errors.contains("has no exercise"), "\(none.errors)")
   }
 
+  @Test("A scenario is its own lesson if no other folder has scenarios")
+  func onlyScenarioIsItsOwnLesson() throws {
+    let program = try write()
+    try FileManager.default.moveItem(
+      at: program.folder.file("Scenarios"), to: program.folder.file("Elsewhere"))
+    #expect(try program.run(["list"]).status == 66)
+    let check = try program.run(["check", "Elsewhere/notes.yml"])
+    #expect(check.status == 3 && check.output.contains("notes.yml:4"), "\(check.errors)")
+  }
+
   /// The lesson has a line about its findings, which the solution doesn't have.
   @Test func linesOfTheBudgetAreComparedWithTheirOwn() throws {
     let program = try write()
