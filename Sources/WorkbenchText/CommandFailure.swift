@@ -66,6 +66,12 @@ package enum ErrorText {
     return isFoundations ? FileErrorText.of(error) : "\(error)"
   }
 
+  /// Returns the first line of an error's message, for a message that quotes it.
+  package static func firstLine(of error: any Error) -> String {
+    let text = of(error)
+    return text.split(separator: "\n").first.map(String.init) ?? text
+  }
+
   /// Returns the messages of an error's `NSDetailedErrorsKey`, with equal messages counted.
   ///
   /// The array is empty if the error has no detailed errors, and contains at most five messages.

@@ -186,6 +186,16 @@ struct OutputTests {
     #expect(Array(lines.dropFirst(5)) == ["2", "2", "0", "0", "0", "0", "2"])
   }
 
+  @Test("Relative paths in a pipe start at the current folder")
+  func pipesStartAtTheCurrentFolder() throws {
+    let outcome = try program.bash(
+      Self.setUp + """
+        cp -r \(PackageFiles.model) M.xcdatamodel
+        cdprof run <(sed 's/^model: .*/model: M/' s.yml) --quiet --out p; echo "$?"
+        """)
+    #expect(outcome.output == "0\n", "\(outcome.errors)")
+  }
+
   @Test(arguments: [
     ("remoteIdentifier MATCHES '['", "“[” isn't a regular expression: its syntax is wrong."),
     ("remoteIdentifier MATCHES '(a'", "“(a” isn't a regular expression: its syntax is wrong."),

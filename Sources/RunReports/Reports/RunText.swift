@@ -11,9 +11,10 @@ package enum RunText {
     let chapter = result.chapter.map { "   chapter \($0)" } ?? ""
     let data = result.data.map { "\($0.name) \(NumberText.grouped($0.count))" }
       .joined(separator: ", ")
+    let rows = data.isEmpty ? "no data" : data
     return [
       "\(result.scenario)\(chapter)   \(result.passes ? "✓" : "✗") \(result.summary)",
-      "\(data) · seed \(result.seed) · scale \(result.scale) · each variant cold"
+      "\(rows) · seed \(result.seed) · scale \(result.scale) · each variant cold"
         + (result.engine.map { " · \($0.text)" } ?? ""),
     ] + unmet(result) + unevaluated(result) + [""] + table(result)
   }

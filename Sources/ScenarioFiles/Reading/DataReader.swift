@@ -124,7 +124,7 @@ struct DataReader {
           of: InputFile.read(url.relativePath, limit: InputLimits.scenarioSize), path: path)
       } catch {
         throw LanguageProblem(
-          "the file can't be included: \(ErrorText.of(error))", at: word.range,
+          "the file can't be included: \(ErrorText.firstLine(of: error))", at: word.range,
           nextStep: "use a path relative to the scenario's folder, \(folder.relativePath)")
       }
       let other = YAMLDocument(text: text, file: path)

@@ -24,7 +24,8 @@ struct ModelLookup {
 
   /// Returns the model, or records a problem and returns `nil` if there is none.
   func model(named entry: YAMLEntry?, data: YAMLEntry?) -> Found? {
-    let store = data.flatMap { DataReader.storePath(in: $0, of: document) }.flatMap(storeURL)
+    let path = data.flatMap { DataReader.storePath(in: $0, of: document) }
+    let store = path.flatMap(storeURL)
     if let entry {
       guard let name = document.text(of: entry, wanted: "a model's name or path") else {
         return nil
@@ -36,6 +37,8 @@ struct ModelLookup {
       return read(url, entry: entry, name: name, store: store)
     }
     guard let data, let store else {
+      // A store that can't be used is reported already.
+      guard path == nil else { return nil }
       document.report(
         LanguageProblem(
           "the scenario has no `model`", at: SourceRange(line: 1, column: 1),
@@ -48,10 +51,15 @@ struct ModelLookup {
 
   private func storeURL(_ word: Word, _ entry: YAMLEntry) -> URL? {
     let url = folder.file(at: word.text)
-    guard FileManager.default.fileExists(atPath: url.path) else {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),
+      !isFolder.boolValue
+    else {
       document.report(
         LanguageProblem(
-          "there's no file `\(word.text)`", at: word.range,
+          isFolder.boolValue
+            ? "`\(word.text)` is a folder, not a store" : "there's no file `\(word.text)`",
+          at: word.range,
           nextStep: "use a path relative to the scenario's folder, \(folder.relativePath)"),
         at: entry.keyPath)
       return nil
@@ -65,7 +73,7 @@ struct ModelLookup {
     } catch {
       document.report(
         LanguageProblem(
-          "the model \(url.lastPathComponent) can't be read: \(ErrorText.of(error))",
+          "the model \(url.lastPathComponent) can't be read: \(ErrorText.firstLine(of: error))",
           at: name.range,
           nextStep: "open it in Xcode, or run `cdprof inspect` on a store made with it"),
         at: entry.keyPath)
@@ -79,7 +87,8 @@ struct ModelLookup {
     } catch {
       document.report(
         LanguageProblem(
-          "the model in \(store.lastPathComponent) can't be read: \(ErrorText.of(error))",
+          "the model in \(store.lastPathComponent) can't be read: "
+            + ErrorText.firstLine(of: error),
           at: data.key.range,
           nextStep: "specify a model with `model:`"), at: data.keyPath)
       return nil

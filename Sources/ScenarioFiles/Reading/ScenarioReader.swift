@@ -12,7 +12,7 @@ package enum ScenarioReader {
   /// - Parameters:
   ///   - url: The location of the file.
   ///   - path: The path as it was given, for messages and call sites. The default is the file's
-  ///     path.
+  ///     path. Relative paths in a pipe start from the current folder, as in standard input.
   ///   - textFile: The path of a file with the text to read instead of the file's. Relative paths
   ///     in the text start from the folder of `url`.
   /// - Throws: `ScenarioDiagnostics` with all problems, or `InvalidInputError` if the file can't be
@@ -22,7 +22,14 @@ package enum ScenarioReader {
   ) throws -> Scenario {
     let path = path ?? url.relativePath
     let input = textFile ?? (path == InputFile.standardInput ? path : url.relativePath)
-    return try read(data: InputFile.read(input, limit: InputLimits.scenarioSize), url, path)
+    let data = try InputFile.read(input, limit: InputLimits.scenarioSize)
+    let file = isPipe(url) ? URL(fileURLWithPath: url.lastPathComponent) : url
+    return try read(data: data, file, path)
+  }
+
+  /// Returns whether a URL is that of a pipe, such as `<(…)`, whose folder contains no models.
+  private static func isPipe(_ url: URL) -> Bool {
+    FileKind.mode(of: url.path, followingLinks: true).map { $0 & S_IFMT == S_IFIFO } ?? false
   }
 
   /// Returns the UTF-8 text of a file.

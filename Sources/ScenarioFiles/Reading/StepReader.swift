@@ -77,12 +77,14 @@ struct StepReader {
     let location = CallSite(file: document.file, line: range.line)
     if let word = document.word(of: node), !document.isEmpty(node) {
       let step = document.noting(at: keyPath) { () throws(LanguageProblem) in
-        try ShellLine.step(of: word, location: location)
+        try checkIsStep(word)
+        return try ShellLine.step(of: word, location: location)
       }
       if let step {
         document.setKeyPath(keyPath, ofStepAt: step.ranges.verb)
       } else {
         document.lostNames.formUnion(StepReader.names(in: word))
+        if word.text.hasPrefix(Verb.migrate.rawValue) { loseMigration(at: range) }
       }
       return step
     }
@@ -102,8 +104,28 @@ struct StepReader {
       if let name = naming.flatMap({ document.word(of: $0.node) }) {
         document.lostNames.insert(name.text)
       }
+      if entries.contains(where: { $0.key.text == Verb.migrate.rawValue }) {
+        loseMigration(at: range)
+      }
+      // A value can be the rest of a line.
+      for line in entries.compactMap({ document.word(of: $0.node) }) {
+        document.lostNames.formUnion(StepReader.names(in: line))
+      }
       return nil
     }
+  }
+
+  /// Records that a migration couldn't be parsed.
+  private func loseMigration(at range: SourceRange) {
+    document.lostMigration = document.lostMigration.map { min($0, range.line) } ?? range.line
+  }
+
+  /// Checks that a line isn't a block of the shell.
+  private func checkIsStep(_ line: Word) throws(LanguageProblem) {
+    guard line.text.hasPrefix("\(StepReader.repetition) ") else { return }
+    throw LanguageProblem(
+      "a block can't be a line", at: line.range(at: 0, length: StepReader.repetition.count),
+      nextStep: "write `{repeat: 12, steps: [ … ]}`")
   }
 
   /// Returns the names that a line gives to a result or a context; none if it can't be divided into
@@ -129,6 +151,12 @@ struct StepReader {
         "a step can have only one verb, not `\(verbs[0].key.text)` and `\(verbs[1].key.text)`",
         at: verbs[1].key.range, nextStep: "write two steps")
     }
+    guard !isLine(verb.key) else {
+      throw LanguageProblem(
+        "a colon and a space in this line make it a key and a value", at: verb.key.range,
+        nextStep: "put the whole line in quotes, or write its options as keys: "
+          + "`{fetch: Mood, limit: 20}`")
+    }
     var form = StepForm(verb: verb.key)
     if !document.isEmpty(verb.node) {
       guard let subject = document.word(of: verb.node) else {
@@ -136,6 +164,7 @@ struct StepReader {
           "the subject of `\(verb.key.text)` must be one word", at: document.range(of: verb.node),
           nextStep: "write `\(verb.key.text): NAME`")
       }
+      try checkIsName(subject, of: verb.key)
       form.subject = subject
     }
     for entry in entries where entry.key != verb.key && entry.key.text != "expect" {
@@ -146,6 +175,24 @@ struct StepReader {
       }
     }
     return form
+  }
+
+  /// Returns whether a key is the beginning of a line: a verb and more words.
+  private func isLine(_ key: Word) -> Bool {
+    let words = key.text.split(separator: " ")
+    return words.count > 1 && Verb(rawValue: String(words[0])) != nil
+  }
+
+  /// Checks that the subject of a verb that needs a name isn't the rest of a line.
+  private func checkIsName(_ subject: Word, of key: Word) throws(LanguageProblem) {
+    guard let verb = Verb(rawValue: key.text), [.entity, .result].contains(verb.subject),
+      let end = subject.text.firstIndex(where: \.isWhitespace)
+    else { return }
+    let name = subject.text[..<end]
+    throw LanguageProblem(
+      "the subject of `\(verb.rawValue)` must be one word", at: subject.range,
+      nextStep: "write options as keys, such as `{\(verb.rawValue): \(name), limit: 20}`, or the "
+        + "whole step as a line: `\(verb.rawValue) \(subject.text)`")
   }
 
   /// Returns the value of an option as words or pairs.

@@ -109,14 +109,16 @@ struct VariantReader {
     var known = KnownNames()
     var check = check
     for step in variant.steps(sharing: shared) {
+      if let line = document.lostMigration, step.ranges.verb.line > line { return }
       guard !isLost(step, known) else {
         // So is what it would name.
         if let name = step.label { document.lostNames.insert(name) }
         continue
       }
-      for problem in check.problems(of: step, known: known) {
-        document.report(problem, at: document.keyPath(of: step))
-      }
+      let problems = check.problems(of: step, known: known)
+      for problem in problems { document.report(problem, at: document.keyPath(of: step)) }
+      // The next steps use a version that isn't known.
+      guard check.knowsModel(after: step) else { return }
       known = known.after(step)
       check = check.after(step)
     }

@@ -20,6 +20,10 @@ final class YAMLDocument {
   ///
   /// Steps that use these names aren't reported.
   var lostNames: Set<String> = []
+  /// The line of the first migration that couldn't be parsed.
+  ///
+  /// Steps after it aren't reported.
+  var lostMigration: Int?
   /// The paths of the files that the document includes, also of those that can't be read.
   var includedFiles: Set<String> = []
   /// The number of steps that `repeat` blocks add to those in the text.

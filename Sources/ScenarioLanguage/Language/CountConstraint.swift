@@ -30,7 +30,16 @@ package struct CountConstraint: Sendable, Equatable {
     } else if let (low, high) = CountConstraint.ends(of: word) {
       relation = .range(try CountExpression(low), try CountExpression(high))
     } else {
-      relation = .equal(try CountExpression(word))
+      do {
+        relation = .equal(try CountExpression(word))
+      } catch {
+        var problem = error
+        if problem.nextStep == CountExpression.examples {
+          problem.nextStep =
+            "write, for example, `1 + Mood`, `at most 20`, `at least Mood`, or `2..ceil(Mood / 20)`"
+        }
+        throw problem
+      }
     }
   }
 

@@ -24,6 +24,9 @@ package struct CountExpression: Sendable, Hashable {
     case quotient(Node, Node)
   }
 
+  /// The next step if text isn't an expression.
+  static let examples = "write, for example, `1 + Mood` or `ceil(Mood / 20)`"
+
   /// The source text of the expression.
   package let text: String
   /// The source range of the expression, or of what includes it from another file.
@@ -316,6 +319,6 @@ struct CountExpressionParser {
     let found = position < characters.count ? "`\(characters[position])`" : "the end"
     return LanguageProblem(
       "expected \(wanted), found \(found)", at: word.range(at: position),
-      nextStep: "write, for example, `1 + Mood` or `ceil(Mood / 20)`")
+      nextStep: CountExpression.examples)
   }
 }

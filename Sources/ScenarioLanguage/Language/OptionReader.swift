@@ -188,7 +188,8 @@ package struct OptionReader {
   }
 
   private var example: String {
-    OptionWord(rawValue: key.text)?.example ?? (key.text == "as" ? "as moods" : "\(key.text) 20")
+    OptionWord(rawValue: key.text)?.example
+      ?? ["as": "as moods", "fails": "fails 133020"][key.text] ?? "\(key.text) 20"
   }
 }
 

@@ -40,6 +40,13 @@ package struct StepCheck: Sendable {
       dataModel: rowNames.model)
   }
 
+  /// Returns whether the model after a step is known: not after a migration to a version that the
+  /// model doesn't have.
+  package func knowsModel(after step: Step) -> Bool {
+    guard step.verb == .migrate, step.fails == nil, let versions else { return true }
+    return versions.version(step.subject) != nil
+  }
+
   /// Returns all problems of a step.
   ///
   /// - Parameters:

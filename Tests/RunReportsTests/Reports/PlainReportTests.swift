@@ -135,6 +135,14 @@ struct PlainReportTests {
     #expect(spans.contains("\"cdprof.jobs\",\"value\":{\"intValue\":\"\(jobs)\"}"))
   }
 
+  @Test("The text of a run without data says so")
+  func missingDataIsNamed() {
+    var result = FaultStormScenario(moods: 200).result()
+    result.data = []
+    let line = TextReport.text(result).split(separator: "\n")[1]
+    #expect(line.hasPrefix("no data · seed "), "\(line)")
+  }
+
   @Test func textReportContainsResultAndCommand() {
     let text = TextReport.text(FaultStormScenario.full)
     #expect(text.hasPrefix("Fault storm   chapter 15   ✓ 6 of 6 variants"))

@@ -66,6 +66,19 @@ struct VersionedScenarioTests {
     #expect(first.problem.text.hasPrefix(message), "\(first)")
   }
 
+  @Test(
+    "Steps after an invalid migration aren't reported",
+    arguments: [
+      "{migrate: Orders 9}", "{migrate: Orders 4, way: fast}", "migrate \"Orders 4\" way fast",
+      "{migrate: }",
+    ])
+  func invalidMigrationIsOneDiagnostic(migration: String) {
+    let error = #expect(throws: ScenarioDiagnostics.self) {
+      try read([migration, "{fetch: Order, where: \"isPaid == NO\"}"])
+    }
+    #expect(error?.diagnostics.map(\.line) == [7], "\(error as Any)")
+  }
+
   @Test("A model without versions has none to migrate to")
   func plainModelHasNoVersions() throws {
     let error = #expect(throws: ScenarioDiagnostics.self) {
