@@ -51,6 +51,7 @@ struct Advise: Executable {
       throw ValidationError(
         "A scenario contains its steps; use step arguments and --sql only with a store.")
     }
+    if !isScenario, scale != 1 { throw ValidationError("--scale requires a scenario.") }
     if !isScenario, steps.isEmpty, sql.isEmpty {
       throw ValidationError(
         "expected a step to find indexes for\n"

@@ -38,6 +38,10 @@ struct Compare: Executable {
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
+  func validate() throws {
+    if let problem = Messages.sharedInput([before, after]) { throw ValidationError(problem) }
+  }
+
   func execute(_ console: Console) throws -> ExitStatus {
     let criteria = failOn ?? .standard
     let comparison = try ComparedInput.comparison(before, after)

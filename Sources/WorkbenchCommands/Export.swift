@@ -85,6 +85,7 @@ struct Export: Executable {
     if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
     }
+    if scenario == nil, scale != 1 { throw ValidationError("--scale requires a scenario.") }
     guard swift else {
       throw ValidationError("Add --swift: Swift is the only supported language.")
     }

@@ -95,6 +95,9 @@ struct Log: Executable {
 
   func validate() throws {
     try labels.check(writesLines: report == .jsonl)
+    if let problem = Messages.sharedInput([file, expect, before]) {
+      throw ValidationError(problem)
+    }
     if report == nil {
       if before != nil { throw ValidationError("--before requires --report.") }
       if out != nil { throw ValidationError("--out requires --report.") }

@@ -68,6 +68,12 @@ enum Messages {
       ? nil : "\(option) must be at most \(NumberText.grouped(limit)), not \(value)."
   }
 
+  /// Returns the error message if several inputs are standard input, or `nil`.
+  static func sharedInput(_ paths: [String?]) -> String? {
+    paths.filter { $0 == InputFile.standardInput }.count > 1
+      ? "Only one input can be standard input." : nil
+  }
+
   static func missing(_ count: Int, from baseline: String, removed: Bool) -> String {
     let scenarios =
       "\(NumberText.counted(count, "scenario")) that no longer \(count == 1 ? "exists" : "exist")"

@@ -72,9 +72,12 @@ struct Migrate: Executable {
   @Option(help: ArgumentHelp("Also write a page: html.", valueName: "format"))
   var report: ReportChoice?
 
+  /// The default of `--report-dir`.
+  private static let reports = "Reports"
+
   @Option(
     help: ArgumentHelp("The folder for the page.", valueName: "dir"), completion: .directory)
-  var reportDir = "Reports"
+  var reportDir = Migrate.reports
 
   @ArgumentParser.Flag(help: "Replace a page that cdprof didn't write.")
   var force = false
@@ -84,6 +87,9 @@ struct Migrate: Executable {
       throw ValidationError("--in-place and --out can't be combined; choose one.")
     }
     if noBackup, !inPlace { throw ValidationError("--no-backup requires --in-place.") }
+    if reportDir != Migrate.reports, report == nil {
+      throw ValidationError("--report-dir requires --report.")
+    }
     let factors = sizes?.scales ?? []
     let problems = factors.map { Messages.outOfRange("--sizes", $0, upTo: InputLimits.scale) }
     if let problem = problems.compactMap(\.self).first { throw ValidationError(problem) }
