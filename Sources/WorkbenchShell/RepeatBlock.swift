@@ -43,6 +43,18 @@ struct RepeatBlock {
     self.lines = lines.filter { line in line.contains { !$0.isWhitespace } }
   }
 
+  /// Returns the block in a line of a block, or `nil` if the line is another one or is invalid.
+  static func nested(in line: String) -> RepeatBlock? {
+    guard beginsBlock(line) else { return nil }
+    return try? RepeatBlock(line, at: SourceRange(line: 1, column: 1))
+  }
+
+  /// Returns whether a line's first word is `repeat`.
+  static func beginsBlock(_ line: String) -> Bool {
+    let first = line.split { $0.isWhitespace || $0 == "{" }.first
+    return first.map(String.init) == ShellCommand.repetition.rawValue
+  }
+
   /// Returns the lines between braces, or `nil` if the closing brace is missing.
   ///
   /// As in a line, a backslash in a quoted word escapes the next quotation mark, and a `#` at the
@@ -109,8 +121,7 @@ extension ShellEngine {
       text = "\(open.text)\n\(line)"
       start = open.callSite
     } else {
-      let first = line.split { $0.isWhitespace || $0 == "{" }.first
-      guard first.map(String.init) == ShellCommand.repetition.rawValue else { return nil }
+      guard RepeatBlock.beginsBlock(line) else { return nil }
     }
     openBlock = nil
     // Errors are in the last line: the block wasn't complete before it.
@@ -140,16 +151,36 @@ extension ShellEngine {
   }
 
   private func run(_ block: RepeatBlock, at callSite: CallSite) -> ShellAnswer {
-    var steps: [Int: RepeatedStep] = [:]
+    var steps: [[Int]: RepeatedStep] = [:]
+    let answer = run(block, at: callSite, in: [], adding: &steps)
+    let sorted = steps.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    return answer.adding(sorted.map(\.value), in: mode)
+  }
+
+  /// Runs a block without the lines of its steps, whose costs are added by position.
+  ///
+  /// - Parameter position: The positions of the block and of those around it in their blocks; empty
+  ///   for the outermost.
+  private func run(
+    _ block: RepeatBlock, at callSite: CallSite, in position: [Int],
+    adding steps: inout [[Int]: RepeatedStep]
+  ) -> ShellAnswer {
     var answer = ShellAnswer()
     repetitions: for number in 1...block.count {
       for (index, line) in block.lines.enumerated() {
         let (run, count) = (current.number, current.results.count)
-        let result = isInterrupted ?? plainAnswer(to: line, at: callSite)
-        if current.number == run, current.results.count == count + 1,
+        let place = position + [index]
+        let result: ShellAnswer
+        let nested = RepeatBlock.nested(in: line)
+        if let nested {
+          result = isInterrupted ?? self.run(nested, at: callSite, in: place, adding: &steps)
+        } else {
+          result = isInterrupted ?? plainAnswer(to: line, at: callSite)
+        }
+        if nested == nil, current.number == run, current.results.count == count + 1,
           let step = current.results.last
         {
-          steps[index, default: RepeatedStep(step.text)].add(step.costs, result.lines)
+          steps[place, default: RepeatedStep(step.text)].add(step.costs, result.lines)
         } else if number == block.count || result.failure != nil {
           answer.lines += result.lines
         }
@@ -163,7 +194,7 @@ extension ShellEngine {
         }
       }
     }
-    return answer.adding(steps.sorted { $0.key < $1.key }.map(\.value), in: mode)
+    return answer
   }
 
   /// The answer to a line that doesn't run because of Ctrl-C, or `nil`.

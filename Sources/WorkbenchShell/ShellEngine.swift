@@ -32,6 +32,8 @@ package final class ShellEngine {
   var stackRequest: StackRequest?
   /// The files that this shell wrote and can replace.
   var written: Set<String> = []
+  /// The files of others to which this shell appended results, and can append more.
+  private var appended: Set<String> = []
   var mode = ShellMode.table
   var output: ShellOutput?
   /// The files that `source` is currently running.
@@ -261,8 +263,12 @@ extension ShellEngine {
       force = try ShellArguments.choice(last, of: ["force"], command: .output) == "force"
     }
     let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
-    output = try ShellOutput(path: word.text, force: force || written.contains(path))
-    written.insert(path)
+    let isNew = FileKind.mode(of: path, followingLinks: false) == nil
+    let isOwn = written.contains(path)
+    output = try ShellOutput(
+      path: word.text, force: force || isOwn || appended.contains(path))
+    // A file that another program wrote isn't replaced by a report.
+    if isNew || isOwn { written.insert(path) } else { appended.insert(path) }
     return ShellAnswer("  results are appended to \(word.text) until `output off`")
   }
 }

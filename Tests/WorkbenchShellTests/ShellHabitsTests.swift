@@ -158,6 +158,19 @@ struct ShellHabitsTests {
     #expect(shell.engine.endOfLines()?.message.contains("isn't closed") == true)
   }
 
+  @Test("the steps of a block in a block are added up for both, in their order")
+  func nestedBlocksAreAddedUp() throws {
+    let shell = try ShellSession(small)
+    let lines = shell.type("repeat 2 { repeat 3 { count Mood; sql }; count Country }").lines
+    #expect(lines.count == 3)
+    #expect(lines[0].contains(/^  6 x count Mood +6 SELECTs/))
+    #expect(lines[1].contains(/^  2 x count Country +2 SELECTs/))
+    #expect(lines[2].contains("SQL log: level 0"))
+    #expect(shell.engine.current.steps.count == 8)
+    let failed = shell.type("repeat 2 {", "repeat 3 {", "count Moood", "}", "}").failure
+    #expect(failed?.message.hasPrefix("repetition 1 of 2: repetition 1 of 3: ") == true)
+  }
+
   @Test("a step that failed doesn't hide the findings of the steps after it")
   func findingsRemainAfterAFailedStep() throws {
     let shell = try ShellSession(small)

@@ -219,6 +219,10 @@ struct ShellStoresTests {
     shell.type("output \(LineWords.plain(output.path)) force")
     #expect(shell.type("count Mood").lines.isEmpty)
     #expect(shell.type("output off").lines == ["  results go to standard output"])
+    // Its own lines can be appended to, but not replaced with those of the file.
+    let replaced = shell.type("report \(LineWords.plain(output.path))").failure?.message
+    #expect(replaced == "\(output.path) already exists")
+    #expect(shell.type("output \(LineWords.plain(output.path))", "output off").failure == nil)
     let refused = shell.type("output /proc/none/answers.txt").failure?.message ?? ""
     #expect(refused.hasPrefix("/proc/none/answers.txt can't be written: "), "\(refused)")
     #expect(shell.type("count Mood").lines.count == 1)
