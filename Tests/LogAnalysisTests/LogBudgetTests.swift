@@ -263,10 +263,21 @@ struct LogBudgetTests {
     ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
     ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
     ("sections: [{name: a}]", "the budget has no `model`"),
+    ("model: Moody\nsection: [{name: a}]", "a budget has no key `section`; did you mean `sections`?"),
+    ("model: Moody\nname: Empty", "the budget has no `sections`"),
   ])
   func budgetErrorsAreReported(text: String, message: String) {
     let error = #expect(throws: ScenarioDiagnostics.self) { try budget(text) }
     #expect(error?.description.contains(message) == true)
+  }
+
+  @Test("A formula that uses an entity with an error in the data isn't another error")
+  func invalidDataIsOneDiagnostic() {
+    let error = #expect(throws: ScenarioDiagnostics.self) {
+      try budget(
+        "model: Moody\ndata: {Contry: 6}\nsections: [{name: a, expect: {selects: 1 + Country}}]")
+    }
+    #expect(error?.diagnostics.map(\.line) == [2], "\(error as Any)")
   }
 
   /// A scenario's variants are the sections; expectations that a log can't show are listed.

@@ -9,6 +9,8 @@ internal import Yams
 package enum LogBudgetReader {
   /// The keys of a budget.
   package static let keys = ["name", "model", "source", "data", "sections"]
+  /// The keys of which a scenario, but not a budget, has at least one.
+  private static let scenarioKeys = ["steps", "variants"]
   /// The keys of a section.
   package static let sectionKeys = ["name", "why", "source", "expect"]
 
@@ -31,11 +33,16 @@ package enum LogBudgetReader {
     let text = try ScenarioReader.text(of: data, path: path)
     let document = YAMLDocument(text: text, file: path)
     let root = document.root(of: text)
-    guard root?.mapping?.contains(where: { $0.key.string == "sections" }) == true else {
+    let found = Set((root?.mapping ?? [:]).compactMap { $0.key.string })
+    guard root?.mapping != nil, found.contains("sections") || found.isDisjoint(with: scenarioKeys)
+    else {
       return try budget(of: ScenarioReader.read(text: text, url: url, path: path), scale)
     }
     let budget = root.flatMap { self.budget(of: $0, document, url, model) }
-    for problem in budget.map(problems) ?? [] { document.report(problem, at: "sections") }
+    // If `data` has errors, formulas would be reported only for the missing entities.
+    if !document.diagnostics.contains(where: { $0.keyPath.hasPrefix("data") }) {
+      for problem in budget.map(problems) ?? [] { document.report(problem, at: "sections") }
+    }
     guard let budget, document.diagnostics.isEmpty else {
       throw ScenarioDiagnostics(document.diagnostics)
     }
@@ -67,6 +74,12 @@ package enum LogBudgetReader {
     }
     let entries = Dictionary(
       list.map { ($0.key.text, $0) }, uniquingKeysWith: { first, _ in first })
+    if entries["sections"] == nil {
+      document.report(
+        LanguageProblem(
+          "the budget has no `sections`", at: SourceRange(line: 1, column: 1),
+          nextStep: "write `sections:` with a list, or use a scenario"), at: "sections")
+    }
     let lookup = ModelLookup(document: document, folder: url.deletingLastPathComponent())
     let named = entries["model"] == nil ? nil : lookup.model(named: entries["model"], data: nil)
     guard let model = named?.model ?? (entries["model"] == nil ? model : nil) else {
