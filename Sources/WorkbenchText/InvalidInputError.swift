@@ -39,7 +39,8 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw InvalidInputError(
-        kind: .missing, message: "there's no file \(path)", nextStep: "check the path")
+        kind: .missing, message: "there's no file \(path)",
+        nextStep: nextStep(without: path, "check the path"))
     }
     guard !isFolder.boolValue else {
       throw InvalidInputError(
@@ -50,6 +51,15 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
         kind: .missing, message: "\(path) can't be read",
         nextStep: "check its permissions")
     }
+  }
+
+  /// Returns what to do if there's no file at a path.
+  ///
+  /// Bytes that aren't UTF-8 are replaced in arguments and in the names of a folder's files, so
+  /// these files can't be opened.
+  private static func nextStep(without path: String, _ usual: String) -> String {
+    path.unicodeScalars.contains("\u{FFFD}")
+      ? "rename the file or folder if its name isn't valid UTF-8" : usual
   }
 
   /// Checks that a path is that of a readable, regular file, not of a folder, FIFO, socket, or
@@ -73,7 +83,8 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   package static func checkExists(_ path: String) throws(InvalidInputError) {
     guard FileManager.default.fileExists(atPath: path) else {
       throw InvalidInputError(
-        kind: .missing, message: "there's no file or folder \(path)", nextStep: "check the path")
+        kind: .missing, message: "there's no file or folder \(path)",
+        nextStep: nextStep(without: path, "check the path"))
     }
     if isSpecial(path) { throw InvalidInputError(StoreFileProblem.notAFile(path: path)) }
   }
@@ -156,9 +167,10 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
 
   private init(_ problem: StoreFileProblem) {
     switch problem {
-    case .missing:
+    case .missing(let path):
       kind = .missing
-      nextStep = "check the path; an app's store is often under Library/Application Support"
+      nextStep = Self.nextStep(
+        without: path, "check the path; an app's store is often under Library/Application Support")
     case .unreadable:
       kind = .missing
       nextStep = "check its permissions, or copy it to a folder that you can read"

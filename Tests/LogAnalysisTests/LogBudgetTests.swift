@@ -263,7 +263,7 @@ struct LogBudgetTests {
     ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
     ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
     ("sections: [{name: a}]", "the budget has no `model`"),
-    ("model: Moody\nsection: [{name: a}]", "a budget has no key `section`; did you mean `sections`?"),
+    ("model: Moody\nsection: [{name: a}]", "no key `section`; did you mean `sections`?"),
     ("model: Moody\nname: Empty", "the budget has no `sections`"),
   ])
   func budgetErrorsAreReported(text: String, message: String) {

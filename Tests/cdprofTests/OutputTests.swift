@@ -186,6 +186,19 @@ struct OutputTests {
     #expect(Array(lines.dropFirst(5)) == ["2", "2", "0", "0", "0", "0", "2"])
   }
 
+  @Test("A file whose name isn't UTF-8 can't be opened, which its error explains")
+  func namesThatAreNotUTF8AreExplained() throws {
+    let outcome = try program.bash(
+      Self.setUp + """
+        mkdir n && cp s.yml n/$'\\xff.yml' && cp s.sqlite $'\\xff.sqlite'
+        cdprof run n --quiet; echo "$?"
+        cdprof inspect $'\\xff.sqlite'; echo "$?"
+        cdprof model $'\\xff.sqlite'; echo "$?"
+        """)
+    #expect(outcome.output == "66\n66\n66\n")
+    #expect(outcome.errors.ranges(of: "rename the file or folder if its name").count == 3)
+  }
+
   @Test("Relative paths in a pipe start at the current folder")
   func pipesStartAtTheCurrentFolder() throws {
     let outcome = try program.bash(
