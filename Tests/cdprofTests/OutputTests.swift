@@ -194,6 +194,7 @@ struct OutputTests {
         cdprof run n --quiet; echo "$?"
         cdprof inspect $'\\xff.sqlite'; echo "$?"
         cdprof model $'\\xff.sqlite'; echo "$?"
+        rm -r n $'\\xff.sqlite'
         """)
     #expect(outcome.output == "66\n66\n66\n")
     #expect(outcome.errors.ranges(of: "rename the file or folder if its name").count == 3)
