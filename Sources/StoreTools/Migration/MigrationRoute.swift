@@ -292,7 +292,7 @@ package struct MigrationRoute {
     for url in unusable(files) {
       warnings.append(
         "The mapping model \(url.lastPathComponent) is ignored: it wasn't made for any two of the "
-          + "versions, or one was edited afterward. Re-create it.")
+          + "versions, or one was edited afterward. If it belongs to this model, re-create it.")
     }
   }
 
