@@ -121,6 +121,15 @@ struct ExpectReader {
   }
 
   private func findings(of entry: YAMLEntry, source: SourceMark) -> ExpectBlock.Findings? {
+    let isEmpty = document.isEmpty(entry.node)
+    guard !isEmpty, document.word(of: entry.node)?.text != "none" else {
+      document.report(
+        LanguageProblem(
+          "`findings` must be a list of findings",
+          at: isEmpty ? entry.key.range : document.range(of: entry.node),
+          nextStep: "if none may fire, write `[]` or omit `findings`"), at: entry.keyPath)
+      return nil
+    }
     guard let elements = document.list(of: entry, what: "findings") else { return nil }
     let names = elements.compactMap { node, keyPath -> FindingName? in
       document.noting(at: keyPath) { () throws(LanguageProblem) in

@@ -54,6 +54,8 @@ struct ScenarioNextStepTests {
       ("{fetch: Mood, fails: often}", "`fails 133020`"),
       ("{fetch: Mood, expect: {selects: at most}}", "`at most 20`, `at least Mood`"),
       ("{fetch: Mood, expect: {selects: \">= 1\"}}", "`at most 20`, `at least Mood`"),
+      ("{fetch: Mood, expect: {findings: none}}", "if none may fire, write `[]`"),
+      ("{fetch: Mood, expect: {findings: }}", "if none may fire, write `[]`"),
     ])
   func examplesFit(step: String, example: String) throws {
     let found = try errors("{Country: {count: 2}, Mood: {count: 5, country: cycle}}", [step])
