@@ -172,10 +172,12 @@ extension ShellEngine {
         let place = position + [index]
         let result: ShellAnswer
         let nested = RepeatBlock.nested(in: line)
-        if let nested {
-          result = isInterrupted ?? self.run(nested, at: callSite, in: place, adding: &steps)
+        if let interrupted = isInterrupted {
+          result = interrupted
+        } else if let nested {
+          result = self.run(nested, at: callSite, in: place, adding: &steps)
         } else {
-          result = isInterrupted ?? plainAnswer(to: line, at: callSite)
+          result = plainAnswer(to: line, at: callSite)
         }
         if nested == nil, current.number == run, current.results.count == count + 1,
           let step = current.results.last

@@ -40,7 +40,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw InvalidInputError(
         kind: .missing, message: "there's no file \(path)",
-        nextStep: nextStep(without: path, "check the path"))
+        nextStep: remedy(without: path, "check the path"))
     }
     guard !isFolder.boolValue else {
       throw InvalidInputError(
@@ -57,7 +57,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   ///
   /// Bytes that aren't UTF-8 are replaced in arguments and in the names of a folder's files, so
   /// these files can't be opened.
-  private static func nextStep(without path: String, _ usual: String) -> String {
+  private static func remedy(without path: String, _ usual: String) -> String {
     path.unicodeScalars.contains("\u{FFFD}")
       ? "rename the file or folder if its name isn't valid UTF-8" : usual
   }
@@ -84,7 +84,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     guard FileManager.default.fileExists(atPath: path) else {
       throw InvalidInputError(
         kind: .missing, message: "there's no file or folder \(path)",
-        nextStep: nextStep(without: path, "check the path"))
+        nextStep: remedy(without: path, "check the path"))
     }
     if isSpecial(path) { throw InvalidInputError(StoreFileProblem.notAFile(path: path)) }
   }
@@ -169,7 +169,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     switch problem {
     case .missing(let path):
       kind = .missing
-      nextStep = Self.nextStep(
+      nextStep = Self.remedy(
         without: path, "check the path; an app's store is often under Library/Application Support")
     case .unreadable:
       kind = .missing
