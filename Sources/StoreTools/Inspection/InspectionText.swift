@@ -152,7 +152,7 @@ extension InspectionText {
           + "   \(percent(space.unused, of: space.bytes)) unused"
       }
       + (rest > 0 ? ["  and \(rest) more"] : [])
-      + ["  \(percent(unused, of: total)) of all pages is unused"]
+      + ["  \(percent(unused, of: total)) of this space is unused"]
   }
 
   private static let spaceLimit = 20

@@ -98,6 +98,9 @@ struct StoreInspectorTests {
     #expect(!inspection.hasOwnDigests)
     #expect(inspection.modelSource == (version == 241 ? .schema : .cache))
     let text = InspectionText.lines(inspection).joined(separator: "\n")
+    // The share of bytes within pages, not of free pages.
+    let hasSpaces = inspection.spaces?.isEmpty == false
+    #expect(text.contains("% of this space is unused") == hasSpaces)
     #expect(text.contains("inferred") == (version == 241))
     for (name, count) in counts {
       #expect(text.contains(try Regex("\(name) +\(count) ")))
