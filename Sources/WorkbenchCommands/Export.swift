@@ -114,12 +114,7 @@ struct Export: Executable {
       throw InvalidInputError(
         kind: .unusable, message: "\(model ?? "") is a store", nextStep: "specify a model")
     }
-    if let configurationName, !found.model.configurations.contains(configurationName) {
-      let names = found.model.configurations.map { "`\($0)`" }.joined(separator: ", ")
-      throw InvalidInputError(
-        kind: .unusable, message: "\(model ?? "") has no configuration `\(configurationName)`",
-        nextStep: names.isEmpty ? "omit --configuration" : "its configurations are: \(names)")
-    }
+    if let configurationName { try found.checkConfiguration(configurationName) }
     let isFolder = ["xcdatamodeld", "momd"].contains(found.url.pathExtension)
     let export = try MigrationExport(
       MigrationExport.Request(

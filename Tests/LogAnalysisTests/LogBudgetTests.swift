@@ -112,7 +112,8 @@ struct LogBudgetTests {
   /// The system log hides statements, or truncates them before their table.
   @Test(arguments: ["<private>", "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, t0.ZLATI<…>"])
   func statementWithoutATableCanBeOfAnyEntity(sql: String) throws {
-    let expected = "{selects(Mood): at most 2, fetches(Mood): at most 3, selects: 3, inserts(Mood): 0}"
+    let expected =
+      "{selects(Mood): at most 2, fetches(Mood): at most 3, selects: 3, inserts(Mood): 0}"
     let budget = try budget("model: Moody\nsections: [{name: list, expect: \(expected)}]")
     let log =
       "cdprof: begin list\n" + SampleLogs.fetch(sql, rows: 1) + SampleLogs.fetch(sql, rows: 2)

@@ -72,13 +72,19 @@ struct LogLineTests {
     arguments: [
       ("CoreData+CloudKit: -[A b](1): done", .cloudKit, "-[A b](1): done"),
       ("debug: CoreData+CloudKit: -[A b](1): done", .cloudKit, "-[A b](1): done"),
-      ("CoreData: error: CoreData+CloudKit: -[A b](1): no", .error, "CoreData+CloudKit: -[A b](1): no"),
+      (
+        "CoreData: error: CoreData+CloudKit: -[A b](1): no", .error,
+        "CoreData+CloudKit: -[A b](1): no"
+      ),
       ("error: CoreData+CloudKit: -[A b](1): no", .error, "CoreData+CloudKit: -[A b](1): no"),
       (
         "2019-11-04 13:25:52.712867+0100 App[12:34] [error] error: CoreData+CloudKit: -[A b](1): no",
         .error, "CoreData+CloudKit: -[A b](1): no"
       ),
-      ("warning: CoreData+CloudKit: -[A b](1): slow", .warning, "CoreData+CloudKit: -[A b](1): slow"),
+      (
+        "warning: CoreData+CloudKit: -[A b](1): slow", .warning,
+        "CoreData+CloudKit: -[A b](1): slow"
+      ),
       ("my_error: CoreData+CloudKit: -[A b](1): done", .cloudKit, "-[A b](1): done"),
     ] as [(String, LogClass, String)])
   func problemsOfMirroringAreProblems(line: String, logClass: LogClass, text: String) throws {

@@ -80,6 +80,17 @@ package struct FoundModel {
       problems = model.problems
     }
   }
+
+  /// Checks that the model has a configuration.
+  ///
+  /// - Throws: `InvalidInputError`, with the configurations that the model has.
+  package func checkConfiguration(_ name: String) throws {
+    guard !model.configurations.contains(name) else { return }
+    let names = model.configurations.map { "`\($0)`" }.joined(separator: ", ")
+    throw InvalidInputError(
+      kind: .unusable, message: "\(url.path) has no configuration `\(name)`",
+      nextStep: names.isEmpty ? "omit --configuration" : "its configurations are: \(names)")
+  }
 }
 
 /// A model to check, with the tables and rows of its store if it's from one.

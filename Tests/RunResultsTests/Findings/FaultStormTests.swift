@@ -1,4 +1,5 @@
 import ProfileEvents
+import Profiling
 import Testing
 import WorkbenchFixtures
 
