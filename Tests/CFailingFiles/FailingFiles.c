@@ -1,7 +1,7 @@
 #define _GNU_SOURCE 1
 #define _LARGEFILE64_SOURCE 1
 
-#include "CFailingFiles.h"
+#include "FailingRules.h"
 #include "RecordedFiles.h"
 
 #include <dirent.h>
@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,103 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-
-#define MAXIMUM_RULES 16
-
-struct slot {
-  int is_used;
-  char folder[PATH_MAX];
-  size_t length;
-  pid_t thread;  // 0 for all threads
-  uint32_t kinds;
-  int64_t count, first, last;
-  int error;
-  struct failing_files_report report;
-};
-
-// The number of rules, so that nothing else is done while there is none.
-static atomic_int rule_count;
-// Guards the slots. Nothing is allocated, and no replaced function is called under it.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct slot slots[MAXIMUM_RULES];
-
-int failing_files_is_available(void) {
-#ifdef IS_SANITIZED
-  return 0;
-#else
-  return 1;
-#endif
-}
-
-int failing_files_set(const struct failing_files_rule *rule) {
-  int number = -1;
-  pthread_mutex_lock(&lock);
-  for (int index = 0; index < MAXIMUM_RULES; index++) {
-    struct slot *slot = &slots[index];
-    if (slot->is_used) continue;
-    memset(slot, 0, sizeof *slot);
-    slot->length = strlen(rule->folder);
-    if (slot->length >= sizeof slot->folder) break;
-    memcpy(slot->folder, rule->folder, slot->length + 1);
-    slot->thread = rule->this_thread ? gettid() : 0;
-    slot->kinds = rule->kinds;
-    slot->first = rule->first;
-    slot->last = rule->last;
-    slot->error = rule->error;
-    slot->is_used = 1;
-    atomic_fetch_add(&rule_count, 1);
-    number = index;
-    break;
-  }
-  pthread_mutex_unlock(&lock);
-  return number;
-}
-
-void failing_files_end(int number, struct failing_files_report *report) {
-  pthread_mutex_lock(&lock);
-  if (number >= 0 && number < MAXIMUM_RULES && slots[number].is_used) {
-    *report = slots[number].report;
-    slots[number].is_used = 0;
-    atomic_fetch_sub(&rule_count, 1);
-  }
-  pthread_mutex_unlock(&lock);
-}
-
 #ifndef IS_SANITIZED
 
-// Counts a call on a file, or on none. Returns 0 to forward it, or the error of a rule.
-static int decide(int kind, const char *path) {
-  int error = 0;
-  pid_t thread = gettid();
-  pthread_mutex_lock(&lock);
-  for (int index = 0; index < MAXIMUM_RULES; index++) {
-    struct slot *slot = &slots[index];
-    if (!slot->is_used || !(slot->kinds & (1u << kind))) continue;
-    if (slot->thread && slot->thread != thread) continue;
-    // Other tests allocate memory as well.
-    if (!path && !slot->thread) continue;
-    if (path && strncmp(path, slot->folder, slot->length) != 0) continue;
-    if (path && path[slot->length] != '/' && path[slot->length] != 0) continue;
-    slot->count++;
-    slot->report.counts[kind]++;
-    if (slot->first == 0 || slot->count < slot->first || slot->count > slot->last) continue;
-    if (slot->report.failures++ == 0) {
-      slot->report.failed_kind = kind;
-      if (path) snprintf(slot->report.failed_path, sizeof slot->report.failed_path, "%s", path);
-    }
-    error = slot->error;
-  }
-  pthread_mutex_unlock(&lock);
-  return error;
-}
-
 static int decide_file(int kind, int file) {
-  if (atomic_load(&rule_count) == 0 || file < 0) return 0;
+  if (!is_counted(kind) || file < 0) return 0;
   int before = errno;
   char path[PATH_MAX];
   path_of_file(file, path, sizeof path);
@@ -127,7 +32,7 @@ static int decide_file(int kind, int file) {
 }
 
 static int decide_name(int kind, int folder, const char *name) {
-  if (atomic_load(&rule_count) == 0 || name == 0) return 0;
+  if (!is_counted(kind) || name == 0) return 0;
   int before = errno;
   char path[PATH_MAX];
   absolute_path(folder, name, path, sizeof path);
@@ -136,7 +41,7 @@ static int decide_name(int kind, int folder, const char *name) {
 }
 
 static int decide_open(int folder, const char *name, int flags) {
-  if (atomic_load(&rule_count) == 0 || name == 0) return 0;
+  if (!has_rules() || name == 0) return 0;
   int before = errno;
   int kind = failing_files_read_open;
   if ((flags & O_CREAT) && faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -152,18 +57,6 @@ static int fail(int error) {
   errno = error == FAILING_FILES_SHORT ? EIO : error;
   return -1;
 }
-
-// The next definition of a function, looked up once: by the first call, from any thread.
-#define NEXT(result, name, ...)                                              \
-  static result (*_Atomic next_##name)(__VA_ARGS__);                         \
-  static result (*find_##name(void))(__VA_ARGS__) {                          \
-    result (*found)(__VA_ARGS__) = atomic_load(&next_##name);                \
-    if (!found) {                                                            \
-      found = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name);               \
-      atomic_store(&next_##name, found);                                     \
-    }                                                                        \
-    return found;                                                            \
-  }
 
 NEXT(int, open, const char *, int, ...)
 NEXT(int, open64, const char *, int, ...)
@@ -449,50 +342,6 @@ DIR *fdopendir(int folder) {
   if (!error) return find_fdopendir()(folder);
   fail(error);
   return 0;
-}
-
-// SQL.
-
-// Whether an address is in SQLite, whose virtual tables run statements, too.
-static int is_internal(void *address) {
-  Dl_info caller, library;
-  return dladdr(address, &caller) && dladdr((void *)sqlite3_libversion, &library)
-         && caller.dli_fbase == library.dli_fbase;
-}
-
-NEXT(int, sqlite3_step, sqlite3_stmt *)
-int sqlite3_step(sqlite3_stmt *statement) {
-  if (statement && atomic_load(&rule_count) && !sqlite3_stmt_busy(statement)
-      && !is_internal(__builtin_return_address(0))) {
-    const char *path = sqlite3_db_filename(sqlite3_db_handle(statement), "main");
-    int error = path ? decide(failing_files_step, path) : 0;
-    if (error) return error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR;
-  }
-  return find_sqlite3_step()(statement);
-}
-
-// SQLite's memory.
-
-static sqlite3_mem_methods usual;
-
-static int fails_to_allocate(void) {
-  return atomic_load(&rule_count) && decide(failing_files_allocation, 0);
-}
-
-static void *allocate(int size) { return fails_to_allocate() ? 0 : usual.xMalloc(size); }
-
-// SQLite expects that memory can be made smaller.
-static void *reallocate(void *memory, int size) {
-  if (size > usual.xSize(memory) && fails_to_allocate()) return 0;
-  return usual.xRealloc(memory, size);
-}
-
-__attribute__((constructor)) static void replace_allocator(void) {
-  sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual);
-  sqlite3_mem_methods methods = usual;
-  methods.xMalloc = allocate;
-  methods.xRealloc = reallocate;
-  sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 }
 
 #endif

@@ -18,20 +18,32 @@ struct HistoryTransactionTests {
       try context.save()
       let token = try #require(stack.coordinator.historyToken(afterSave: true))
       let store = try #require(stack.coordinator.persistentStores.first as? SQLiteStore)
-      let error = thrownError {
+      var during: NSPersistentHistoryToken?
+      #expect(throws: Stop.self) {
         try store.pool.withWriter { connection in
-          try store.transaction(on: connection, in: context.scope) {
-            let tables = try #require(try store.historyTables(on: connection))
-            let writer = try HistoryWriter(store, tables, connection, context.scope)
-            try writer.record(.delete, item)
-            try writer.finish()
-            #expect(stack.coordinator.historyToken(afterSave: true) == token)
-            throw Stop()
+          try record(item, in: store, on: connection) {
+            during = stack.coordinator.historyToken(afterSave: true)
           }
         }
       }
-      #expect(error != nil)
+      #expect(during == token)
       #expect(stack.coordinator.historyToken(afterSave: true) == token)
+    }
+  }
+
+  /// Records a deletion in a transaction that's rolled back.
+  private func record(
+    _ object: NSManagedObject, in store: SQLiteStore, on connection: Connection,
+    _ body: () -> Void
+  ) throws {
+    let scope = ProfileScope(hub: EventHub())
+    try store.transaction(on: connection, in: scope) {
+      let tables = try #require(try store.historyTables(on: connection))
+      let writer = try HistoryWriter(store, tables, connection, scope)
+      try writer.record(.delete, object)
+      try writer.finish()
+      body()
+      throw Stop()
     }
   }
 

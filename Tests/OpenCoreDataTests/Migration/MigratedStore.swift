@@ -88,13 +88,18 @@ func content(
   try context.performAndWait {
     let model = try #require(context.persistentStoreCoordinator).managedObjectModel
     var content: [String: [String]] = [:]
+    func digest(_ data: Data) -> String {
+      var hasher = Hasher()
+      data.withUnsafeBytes { hasher.combine(bytes: $0) }
+      return "\(data.count) bytes \(hasher.finalize())"
+    }
     func attributes(_ object: NSManagedObject) -> String {
       object.entity.attributesByName.values.filter { !$0.isTransient && !ignored.contains($0.name) }
         .map { attribute in
           let value = object.value(forKey: attribute.name)
           let text =
             (value as? Date).map { "\($0.timeIntervalSinceReferenceDate)" }
-            ?? (value as? Data).map { "\($0.count) bytes \($0.base64EncodedString().hashValue)" }
+            ?? (value as? Data).map(digest)
           return "\(attribute.name): \(text ?? value.map { "\($0)" } ?? "nil")"
         }
         .sorted().joined(separator: ", ")

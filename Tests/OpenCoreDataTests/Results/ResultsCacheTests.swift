@@ -11,9 +11,8 @@ struct ResultsCacheTests {
     sections: String? = nil
   ) -> NSFetchedResultsController<NSManagedObject> {
     let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
-    request.sortDescriptors = [sections, "number"].compactMap { $0 }.map {
-      NSSortDescriptor(key: $0, ascending: true)
-    }
+    let keys: [String] = [sections, "number"].compactMap { $0 }
+    request.sortDescriptors = keys.map { NSSortDescriptor(key: $0, ascending: true) }
     request.fetchBatchSize = 2
     request.predicate = predicate
     return NSFetchedResultsController(
@@ -139,6 +138,7 @@ struct ResultsCacheTests {
       let listener = ResultsListener()
       controller.delegate = listener
       try controller.performFetch()
+      listener.start(controller.sections)
       try body(context, controller.fetchedObjects ?? [])
       withExtendedLifetime((controller, listener)) {}
     }
