@@ -194,9 +194,11 @@ extension ModelComparison {
     _ property: NSPropertyDescription, of old: NSEntityDescription
   ) -> Bool {
     guard let entity = laterEntities[ObjectIdentifier(old)] else { return false }
-    func has(_ entity: NSEntityDescription) -> Bool {
-      entity.propertiesByName.values.contains {
-        $0.name == property.name || $0.renamingIdentifier == property.renamingIdentifier
+    let inherited = entity.propertiesByName
+    func has(_ subentity: NSEntityDescription) -> Bool {
+      subentity.propertiesByName.values.contains { own in
+        inherited[own.name] !== own
+          && (own.name == property.name || own.renamingIdentifier == property.renamingIdentifier)
       }
     }
     return !entity.subentities.isEmpty && entity.subentities.allSatisfy(has)

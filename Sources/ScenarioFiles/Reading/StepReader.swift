@@ -157,7 +157,13 @@ struct StepReader {
         nextStep: "put the whole line in quotes, or write its options as keys: "
           + "`{fetch: Mood, limit: 20}`")
     }
-    var form = StepForm(verb: verb.key)
+    // In YAML, a quoted key is the same key.
+    func unquoted(_ key: Word) -> Word {
+      var key = key
+      key.isQuoted = false
+      return key
+    }
+    var form = StepForm(verb: unquoted(verb.key))
     if !document.isEmpty(verb.node) {
       guard let subject = document.word(of: verb.node) else {
         throw LanguageProblem(
@@ -171,7 +177,7 @@ struct StepReader {
       if entry.key.text == Verb(rawValue: verb.key.text)?.pathsKey {
         form.reads = try document.words(of: entry, splitting: true)
       } else {
-        form.entries.append(StepForm.Entry(key: entry.key, value: try value(of: entry)))
+        form.entries.append(StepForm.Entry(key: unquoted(entry.key), value: try value(of: entry)))
       }
     }
     return form
@@ -204,12 +210,12 @@ struct StepReader {
       }
       return .pairs(pairs)
     }
-    let isList =
-      switch OptionWord(rawValue: entry.key.text)?.kind {
-      case .sortKeys, .keyPaths, .columns: true
-      default: false
-      }
-    return .words(try document.words(of: entry, splitting: isList))
+    switch OptionWord(rawValue: entry.key.text)?.kind {
+    case .sortKeys:
+      return .words(try document.words(of: entry, splitting: true, SortKey.words))
+    case .keyPaths, .columns: return .words(try document.words(of: entry, splitting: true))
+    default: return .words(try document.words(of: entry, splitting: false))
+    }
   }
 
   /// The key of an expression, in the map that is a property's value.

@@ -241,7 +241,10 @@ extension YAMLDocument {
   /// - Parameters:
   ///   - entry: The entry.
   ///   - splitting: Whether text such as `a, b` is split into two words.
-  func words(of entry: YAMLEntry, splitting: Bool) throws(LanguageProblem) -> [Word] {
+  ///   - convert: Converts the words of one element.
+  func words(
+    of entry: YAMLEntry, splitting: Bool, _ convert: ([Word]) -> [Word] = { $0 }
+  ) throws(LanguageProblem) -> [Word] {
     var words = [Word]()
     for (node, keyPath) in elements(of: entry) {
       guard let word = word(of: node) else {
@@ -256,7 +259,7 @@ extension YAMLDocument {
         throw LanguageProblem(
           "the word is empty", at: word.range, nextStep: "write a word or remove the quotes")
       }
-      words += splitting ? try LineWords.words(of: word) : [word]
+      words += convert(splitting ? try LineWords.words(of: word) : [word])
     }
     return words
   }

@@ -195,15 +195,11 @@ struct LineReader {
   /// Returns a sort key in the language's form if SQL's `asc` or `desc` follows it: `date-` for
   /// `date desc`.
   private mutating func ordered(_ key: Word) -> Word {
-    guard case .word(let order)? = current, !order.isQuoted,
-      let mark = ["asc": "", "ascending": "", "desc": "-", "descending": "-"][
-        order.text.lowercased()]
-    else { return key }
+    guard case .word(let order)? = current, let word = SortKey.word(key, in: order) else {
+      return key
+    }
     position += 1
-    let end = order.range.column + order.range.length
-    return Word(
-      key.text + mark, at: key.range.part(at: 0, length: end - key.range.column),
-      isQuoted: key.isQuoted)
+    return word
   }
 
   private mutating func pairs(of option: Word) throws(LanguageProblem) -> [StepForm.Pair] {

@@ -39,16 +39,12 @@ package struct FoundModel {
   ///   `ModelErrors`.
   package init(path: String, version: String? = nil, keepsGoing: Bool = false) throws {
     let url = URL(fileURLWithPath: path)
-    guard FileManager.default.fileExists(atPath: url.path) else {
-      throw InvalidInputError(
-        kind: .missing, message: "there's no file or folder \(path)", nextStep: "check the path")
-    }
+    try InvalidInputError.checkExists(path)
     guard FileManager.default.isReadableFile(atPath: url.path) else {
       throw InvalidInputError(
         kind: .missing, message: "\(path) can't be read",
         nextStep: "ask for permission to read it")
     }
-    try InvalidInputError.checkExists(path)
     self.url = url
     guard !ModelFile.isStore(url) else {
       if let version {

@@ -86,7 +86,9 @@ import Testing
         "name=\"age\" attributeType=\"Integer 16\"",
         "name=\"age\" elementID=\"years\" attributeType=\"Integer 32\""
       ),
-      effect: .lightweight, "changed attribute Animal.age: type from Integer 16 to Integer 32"),
+      effect: .lightweight,
+      "changed attribute Animal.age: renaming identifier from age to years",
+      "changed attribute Animal.age: type from Integer 16 to Integer 32"),
     Case(
       "to many", ("maxCount=\"1\"", "toMany=\"YES\""), effect: .lightweight,
       "changed relationship Animal.keeper: to many now"),

@@ -114,6 +114,24 @@ struct ScenarioReaderTests {
     #expect(scenario.variants.map(\.name) == ["Both forms"])
   }
 
+  @Test(
+    "Maps with quoted keys, as in JSON, and with SQL's orders are the same steps",
+    arguments: [
+      #"{"fetch": Mood, "sort": ["date-", latitude], "limit": 3, "as": moods}"#,
+      "{fetch: Mood, sort: 'date desc, latitude asc', limit: 3, as: moods}",
+      "{fetch: Mood, sort: [date DESC, latitude], limit: 3, as: moods}",
+    ])
+  func mapsAreReadAsLines(map: String) throws {
+    let scenario = try read(
+      """
+      name: Maps
+      model: Moody
+      data: {Country: {count: 2}, Mood: {count: 3}}
+      steps: [\(map)]
+      """)
+    #expect(scenario.steps.map(\.text) == ["fetch Mood sort date-, latitude limit 3 as moods"])
+  }
+
   @Test
   func sourcesAreInheritedByExpectations() throws {
     let scenario = try read(
