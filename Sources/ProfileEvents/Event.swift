@@ -138,6 +138,17 @@ extension Event {
     }
   }
 
+  /// Sets the statement as `statement` does, without copying a record.
+  package mutating func setStatement(
+    _ kind: StatementKind, sql: String, binds: [String]? = nil, intArrays: Int = 0,
+    work: StatementWork? = nil, found: [StatementRecord.FoundObject]? = nil, plan: [String]? = nil
+  ) {
+    self.sql = sql
+    statementKind = kind
+    self.intArrays = intArrays
+    statementDetails = StatementRecord.Details(binds, work, found, plan)
+  }
+
   /// The number of passes of validation and `willSave` until one changed nothing, for saves only.
   package var rounds: Int {
     get { rare?.fields.rounds ?? 0 }
@@ -173,6 +184,9 @@ extension Event {
 
   /// Whether its statement has arrays, or details that a sink requires.
   package var hasStatementDetails: Bool { statementDetails != nil || intArrays != 0 }
+
+  /// Whether it has neither these fields, nor a stack, nor a statement with arrays or details.
+  package var isPlain: Bool { rare == nil && !hasStatementDetails && stack.isEmpty }
 
   private mutating func change(_ change: (inout Rare.Fields) -> Void) {
     var fields = rare?.fields ?? Rare.Fields()

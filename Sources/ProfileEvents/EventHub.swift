@@ -6,9 +6,15 @@ package import Synchronization
 ///
 /// Without a sink, a hot path reads only `demand`.
 package final class EventHub: Sendable {
-  private let sinks = Mutex<[any EventSink]>([])
+  private let sinks = Mutex(Sinks())
   /// What the sinks require, and the last ID, to be used without the hub; valid as long as the hub.
   package let demand = EventDemand()
+
+  private struct Sinks {
+    var all: [any EventSink] = []
+    /// The sink if there's one, which is usual: returning it doesn't retain an array.
+    var only: (any EventSink)?
+  }
 
   package init() {}
 
@@ -29,16 +35,16 @@ package final class EventHub: Sendable {
   /// Adds a sink, which receives events that end from now on.
   package func add(_ sink: any EventSink) {
     sinks.withLock { sinks in
-      sinks.append(sink)
-      publish(sinks)
+      sinks.all.append(sink)
+      publish(&sinks)
     }
   }
 
   /// Removes a sink, or does nothing if it wasn't added.
   package func remove(_ sink: any EventSink) {
     sinks.withLock { sinks in
-      sinks.removeAll { $0 === sink }
-      publish(sinks)
+      sinks.all.removeAll { $0 === sink }
+      publish(&sinks)
     }
   }
 
@@ -49,15 +55,17 @@ package final class EventHub: Sendable {
 
   /// Passes an event that ended to every sink.
   package func emit(_ event: Event) {
-    for sink in sinks.withLock({ $0 }) {
+    if let sink = sinks.withLock({ $0.only }) { return sink.record(event) }
+    for sink in sinks.withLock({ $0.all }) {
       sink.record(event)
     }
   }
 
-  private func publish(_ sinks: [any EventSink]) {
-    let detail = sinks.reduce(into: EventDetail()) { $0.formUnion($1.detail) }
+  private func publish(_ sinks: inout Sinks) {
+    sinks.only = sinks.all.count == 1 ? sinks.all[0] : nil
+    let detail = sinks.all.reduce(into: EventDetail()) { $0.formUnion($1.detail) }
     demand.words.pointee.details.store(
-      sinks.isEmpty ? 0 : (detail.rawValue << 1 | 1), ordering: .relaxed)
+      sinks.all.isEmpty ? 0 : (detail.rawValue << 1 | 1), ordering: .relaxed)
   }
 }
 

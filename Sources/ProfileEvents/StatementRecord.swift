@@ -14,7 +14,9 @@ package struct StatementRecord: Sendable {
     let found: [FoundObject]?
     let plan: [String]?
 
-    init(_ binds: [String]?, _ work: StatementWork?, _ found: [FoundObject]?, _ plan: [String]?) {
+    /// Creates a block, or returns `nil` if no sink requires any of this.
+    init?(_ binds: [String]?, _ work: StatementWork?, _ found: [FoundObject]?, _ plan: [String]?) {
+      guard binds != nil || work != nil || found != nil || plan != nil else { return nil }
       (self.binds, self.work, self.found, self.plan) = (binds, work, found, plan)
     }
   }
@@ -38,9 +40,7 @@ package struct StatementRecord: Sendable {
     self.kind = kind
     self.sql = sql
     self.intArrays = intArrays
-    if binds != nil || work != nil || found != nil || plan != nil {
-      details = Details(binds, work, found, plan)
-    }
+    details = Details(binds, work, found, plan)
   }
 
   init(kind: StatementKind, sql: String, intArrays: Int, _ details: Details?) {

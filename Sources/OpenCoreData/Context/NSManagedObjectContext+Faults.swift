@@ -65,15 +65,16 @@ extension NSManagedObjectContext {
   @inline(__always)
   private func fulfill(_ object: NSManagedObject, from store: RowStore) throws -> Bool {
     let event = scope.begin(.objectFault)
+    let reference = event.map { _ in store.reference(object.layout, object.primaryKey) }
     var source = FaultSource.rowCache
     if acceptsAnyAge, object.hasCachedRow {
-      emitCacheLookup(true, of: object, in: store)
-      countFault(event, of: object, in: store, found: true, from: source)
+      emitCacheLookup(true, of: reference, in: event)
+      countFault(event, of: reference, found: true, from: source)
       object.finishFulfillment()
       return true
     }
     var row = cachedRow(of: object, in: store, notBefore: oldestAccepted)
-    emitCacheLookup(row != nil, of: object, in: store)
+    emitCacheLookup(row != nil, of: reference, in: event)
     if row == nil {
       source = .database
       do {
@@ -83,7 +84,7 @@ extension NSManagedObjectContext {
         throw error
       }
     }
-    return finish(event, of: object, in: store, with: row, from: source)
+    return finish(event, of: reference, object, with: row, from: source)
   }
 
   /// Fulfills a fault of a child or pinned context, of one of several stores, or the first one of
@@ -96,16 +97,17 @@ extension NSManagedObjectContext {
       return try fulfill(object, from: store)
     }
     let event = scope.begin(.objectFault)
+    let reference = event.map { _ in store.reference(object.layout, object.primaryKey) }
     do {
       if isChild {
         let row = try parentRow(of: object)
-        return finish(event, of: object, in: store, with: row, from: .parent)
+        return finish(event, of: reference, object, with: row, from: .parent)
       }
       let known = try pinnedRow(of: object, in: store)
-      emitCacheLookup(known != nil, of: object, in: store)
+      emitCacheLookup(known != nil, of: reference, in: event)
       let row = try known ?? storedRow(of: object, in: store)
       return finish(
-        event, of: object, in: store, with: row, from: known == nil ? .database : .rowCache)
+        event, of: reference, object, with: row, from: known == nil ? .database : .rowCache)
     } catch {
       scope.abandon(event)
       throw error
@@ -115,10 +117,10 @@ extension NSManagedObjectContext {
   /// Counts and reports an object fault, and fulfills it with a row.
   @inline(__always)
   private func finish(
-    _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, with row: Row?,
+    _ event: OpenEvent?, of reference: ObjectReference?, _ object: NSManagedObject, with row: Row?,
     from source: FaultSource
   ) -> Bool {
-    countFault(event, of: object, in: store, found: row != nil, from: source)
+    countFault(event, of: reference, found: row != nil, from: source)
     guard let row else { return false }
     object.fulfill(with: row)
     return true
@@ -126,8 +128,7 @@ extension NSManagedObjectContext {
 
   @inline(__always)
   private func countFault(
-    _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, found: Bool,
-    from source: FaultSource
+    _ event: OpenEvent?, of reference: ObjectReference?, found: Bool, from source: FaultSource
   ) {
     switch source {
     case .rowCache: scope.counters.objectFaultHits += 1
@@ -135,7 +136,7 @@ extension NSManagedObjectContext {
     case .parent: scope.counters.objectFaultsFromParent += 1
     }
     scope.end(event) { event in
-      event.object = store.reference(object.layout, object.primaryKey)
+      event.object = reference
       event.source = source
       event.rows = found ? 1 : 0
     }
@@ -301,9 +302,14 @@ extension NSManagedObjectContext {
     }
   }
 
-  private func emitCacheLookup(_ found: Bool, of object: NSManagedObject, in store: RowStore) {
-    scope.emit(found ? .rowCacheHit : .rowCacheMiss) { event in
-      event.object = store.reference(object.layout, object.primaryKey)
+  /// Emits an event for a look-up in the row cache, at the beginning of the fault's event.
+  @inline(__always)
+  private func emitCacheLookup(
+    _ found: Bool, of reference: ObjectReference?, in fault: OpenEvent?
+  ) {
+    guard let fault else { return }
+    scope.emit(found ? .rowCacheHit : .rowCacheMiss, at: fault.begin) { event in
+      event.object = reference
     }
   }
 }

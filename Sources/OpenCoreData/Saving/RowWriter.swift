@@ -196,8 +196,8 @@ final class RowWriter {
       store.count(kind, in: scope)
       scope.end(event) { event in
         event.entity = prepared.entity.name
-        event.statement = StatementRecord(
-          kind: kind, sql: prepared.shape.sql,
+        event.setStatement(
+          kind, sql: prepared.shape.sql,
           binds: store.texts(of: binds(prepared, object, row), in: scope),
           work: before.map { statement.work - $0 })
       }

@@ -68,8 +68,8 @@ extension SQLiteStore {
       scope.end(event) { event in
         event.entity = entity()
         event.rows = rows
-        event.statement = StatementRecord(
-          kind: .select, sql: sql, binds: texts(of: binds(), in: scope), intArrays: intArrays,
+        event.setStatement(
+          .select, sql: sql, binds: texts(of: binds(), in: scope), intArrays: intArrays,
           work: before.map { statement.work - $0 }, found: found,
           plan: plan(of: sql, binds(), on: connection, in: scope))
       }
@@ -119,8 +119,8 @@ extension SQLiteStore {
       scope.end(event) { event in
         event.entity = entity
         if body != nil { event.rows = changed }
-        event.statement = StatementRecord(
-          kind: kind, sql: sql, binds: texts(of: binds, in: scope), intArrays: intArrays.count,
+        event.setStatement(
+          kind, sql: sql, binds: texts(of: binds, in: scope), intArrays: intArrays.count,
           work: before.map { statement.work - $0 })
       }
     }

@@ -97,7 +97,7 @@ struct EventTables: Sendable {
     /// Returns whether an event has extras.
     static func exist(in event: Event) -> Bool {
       if event.hasRareFields { return true }
-      guard event.hasStatementDetails, let statement = event.statement else { return false }
+      guard let statement = event.statement else { return false }
       return statement.intArrays != 0 || statement.found != nil || statement.plan != nil
     }
 
@@ -126,9 +126,13 @@ struct EventTables: Sendable {
       rows: event.rows, key: event.primaryKey, shape: shape, details: 0, extras: 0, stack: 0,
       kind: event.kind, source: event.source, statement: event.statementKind,
       roundTrips: UInt16(clamping: event.roundTrips))
-    if event.hasStatementDetails, let statement = event.statement,
-      statement.work != nil || statement.binds != nil
-    {
+    if !event.isPlain { addDetails(of: event, to: &record) }
+    records.append(record)
+  }
+
+  /// Appends what few events have.
+  private mutating func addDetails(of event: Event, to record: inout Record) {
+    if let statement = event.statement, statement.work != nil || statement.binds != nil {
       details.append(StatementDetails(work: statement.work, binds: statement.binds))
       record.details = UInt32(details.count)
     }
@@ -140,7 +144,6 @@ struct EventTables: Sendable {
       stacks.append(event.stack)
       record.stack = UInt32(stacks.count)
     }
-    records.append(record)
   }
 
   /// Appends a shape, and returns its position.
