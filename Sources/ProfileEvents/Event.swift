@@ -19,7 +19,7 @@ package struct Event: Sendable, Identifiable {
   /// The number of exchanges with a server, for a program's own store only.
   package var roundTrips: Int
   /// The context's name and the call site; `nil` if neither is known.
-  package var origin: EventOrigin?
+  package private(set) var origin: EventOrigin?
   /// The entity's name, if it was set; `entity` is that of the object otherwise.
   package private(set) var entityName: String?
   /// The relationship of a relationship fault, or the key path component of a prefetch.
@@ -98,6 +98,11 @@ package final class EventOrigin: Hashable, Sendable {
 }
 
 extension Event {
+  /// Sets the context's name and the call site.
+  package mutating func setOrigin(_ origin: EventOrigin?) {
+    self.origin = origin
+  }
+
   /// The context's name, or `nil` if it has none or no context was involved.
   package var context: String? {
     get { origin?.context }
@@ -146,7 +151,7 @@ extension Event {
     self.sql = sql
     statementKind = kind
     self.intArrays = intArrays
-    statementDetails = StatementRecord.Details(binds, work, found, plan)
+    statementDetails = .containing(binds, work, found, plan)
   }
 
   /// The number of passes of validation and `willSave` until one changed nothing, for saves only.

@@ -14,10 +14,18 @@ package struct StatementRecord: Sendable {
     let found: [FoundObject]?
     let plan: [String]?
 
-    /// Creates a block, or returns `nil` if no sink requires any of this.
-    init?(_ binds: [String]?, _ work: StatementWork?, _ found: [FoundObject]?, _ plan: [String]?) {
-      guard binds != nil || work != nil || found != nil || plan != nil else { return nil }
+    private init(
+      _ binds: [String]?, _ work: StatementWork?, _ found: [FoundObject]?, _ plan: [String]?
+    ) {
       (self.binds, self.work, self.found, self.plan) = (binds, work, found, plan)
+    }
+
+    /// Returns a block, or `nil` if no sink requires any of this.
+    static func containing(
+      _ binds: [String]?, _ work: StatementWork?, _ found: [FoundObject]?, _ plan: [String]?
+    ) -> Details? {
+      guard binds != nil || work != nil || found != nil || plan != nil else { return nil }
+      return Details(binds, work, found, plan)
     }
   }
 
@@ -40,7 +48,7 @@ package struct StatementRecord: Sendable {
     self.kind = kind
     self.sql = sql
     self.intArrays = intArrays
-    details = Details(binds, work, found, plan)
+    details = Details.containing(binds, work, found, plan)
   }
 
   init(kind: StatementKind, sql: String, intArrays: Int, _ details: Details?) {

@@ -55,7 +55,7 @@ final class ProfileScope {
     var event = Event(
       id: open.id, parent: open.parent, kind: open.kind, begin: open.begin,
       duration: end &- open.begin, thread: MonotonicClock.threadID())
-    event.origin = origin
+    event.setOrigin(origin)
     if demand.includes(.stacks) { event.stack = CallStack.addresses() }
     complete(&event)
     hub.emit(event)

@@ -107,7 +107,7 @@ extension Event {
     self.init(
       id: recorded.id, parent: recorded.parent, kind: recorded.kind, begin: recorded.begin,
       duration: recorded.duration, thread: recorded.thread)
-    origin = recorded.origin
+    setOrigin(recorded.origin)
     entity = recorded.entity
     relationship = recorded.relationship
     object = recorded.object
