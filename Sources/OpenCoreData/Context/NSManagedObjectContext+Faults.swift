@@ -64,27 +64,43 @@ extension NSManagedObjectContext {
 
   @inline(__always)
   private func fulfill(_ object: NSManagedObject, from store: RowStore) throws -> Bool {
-    let event = scope.begin(.objectFault)
-    let reference = event.map { _ in store.reference(object.layout, object.primaryKey) }
+    guard let event = scope.begin(.objectFault) else {
+      return try fulfill(object, from: store, reporting: nil)
+    }
+    return try fulfill(object, from: store, in: event)
+  }
+
+  /// Fulfills a fault while there's a sink: apart from the usual case, which is faster by itself.
+  @inline(never)
+  private func fulfill(
+    _ object: NSManagedObject, from store: RowStore, in event: OpenEvent
+  ) throws -> Bool {
+    try fulfill(object, from: store, reporting: FaultReport(event, of: object, in: store))
+  }
+
+  @inline(__always)
+  private func fulfill(
+    _ object: NSManagedObject, from store: RowStore, reporting report: FaultReport?
+  ) throws -> Bool {
     var source = FaultSource.rowCache
     if acceptsAnyAge, object.hasCachedRow {
-      emitCacheLookup(true, of: reference, in: event)
-      countFault(event, of: reference, found: true, from: source)
+      emitCacheLookup(true, for: report)
+      countFault(report, found: true, from: source)
       object.finishFulfillment()
       return true
     }
     var row = cachedRow(of: object, in: store, notBefore: oldestAccepted)
-    emitCacheLookup(row != nil, of: reference, in: event)
+    emitCacheLookup(row != nil, for: report)
     if row == nil {
       source = .database
       do {
         row = try storedRow(of: object, in: store)
       } catch {
-        scope.abandon(event)
+        scope.abandon(report?.event)
         throw error
       }
     }
-    return finish(event, of: reference, object, with: row, from: source)
+    return finish(report, of: object, with: row, from: source)
   }
 
   /// Fulfills a fault of a child or pinned context, of one of several stores, or the first one of
@@ -96,20 +112,18 @@ extension NSManagedObjectContext {
       reads.readDirectly(store)
       return try fulfill(object, from: store)
     }
-    let event = scope.begin(.objectFault)
-    let reference = event.map { _ in store.reference(object.layout, object.primaryKey) }
+    let report = scope.begin(.objectFault).map { FaultReport($0, of: object, in: store) }
     do {
       if isChild {
         let row = try parentRow(of: object)
-        return finish(event, of: reference, object, with: row, from: .parent)
+        return finish(report, of: object, with: row, from: .parent)
       }
       let known = try pinnedRow(of: object, in: store)
-      emitCacheLookup(known != nil, of: reference, in: event)
+      emitCacheLookup(known != nil, for: report)
       let row = try known ?? storedRow(of: object, in: store)
-      return finish(
-        event, of: reference, object, with: row, from: known == nil ? .database : .rowCache)
+      return finish(report, of: object, with: row, from: known == nil ? .database : .rowCache)
     } catch {
-      scope.abandon(event)
+      scope.abandon(report?.event)
       throw error
     }
   }
@@ -117,26 +131,24 @@ extension NSManagedObjectContext {
   /// Counts and reports an object fault, and fulfills it with a row.
   @inline(__always)
   private func finish(
-    _ event: OpenEvent?, of reference: ObjectReference?, _ object: NSManagedObject, with row: Row?,
-    from source: FaultSource
+    _ report: FaultReport?, of object: NSManagedObject, with row: Row?, from source: FaultSource
   ) -> Bool {
-    countFault(event, of: reference, found: row != nil, from: source)
+    countFault(report, found: row != nil, from: source)
     guard let row else { return false }
     object.fulfill(with: row)
     return true
   }
 
   @inline(__always)
-  private func countFault(
-    _ event: OpenEvent?, of reference: ObjectReference?, found: Bool, from source: FaultSource
-  ) {
+  private func countFault(_ report: FaultReport?, found: Bool, from source: FaultSource) {
     switch source {
     case .rowCache: scope.counters.objectFaultHits += 1
     case .database: scope.counters.objectFaultMisses += 1
     case .parent: scope.counters.objectFaultsFromParent += 1
     }
-    scope.end(event) { event in
-      event.object = reference
+    guard let report else { return }
+    scope.end(report.event) { event in
+      event.object = report.object
       event.source = source
       event.rows = found ? 1 : 0
     }
@@ -304,13 +316,22 @@ extension NSManagedObjectContext {
 
   /// Emits an event for a look-up in the row cache, at the beginning of the fault's event.
   @inline(__always)
-  private func emitCacheLookup(
-    _ found: Bool, of reference: ObjectReference?, in fault: OpenEvent?
-  ) {
-    guard let fault else { return }
-    scope.emit(found ? .rowCacheHit : .rowCacheMiss, at: fault.begin) { event in
-      event.object = reference
+  private func emitCacheLookup(_ found: Bool, for report: FaultReport?) {
+    guard let report else { return }
+    scope.emit(found ? .rowCacheHit : .rowCacheMiss, at: report.event.begin) { event in
+      event.object = report.object
     }
+  }
+}
+
+/// The event of an object fault that's being fulfilled, and the object for it and its look-up.
+private struct FaultReport {
+  let event: OpenEvent
+  let object: ObjectReference
+
+  init(_ event: OpenEvent, of object: NSManagedObject, in store: RowStore) {
+    self.event = event
+    self.object = store.reference(object.layout, object.primaryKey)
   }
 }
 

@@ -74,9 +74,12 @@ open class NSManagedObject: NSObject {
   /// An object that's created without a context keeps its ID when it's inserted.
   public final var objectID: NSManagedObjectID {
     if primaryKey == 0 { primaryKey = TemporaryKeys.next() }
-    let handle =
-      primaryKey > 0 ? context?.store(for: self)?.handle ?? values?.formerStore : nil
-    return NSManagedObjectID(layout: layout, primaryKey: primaryKey, handle: handle)
+    return NSManagedObjectID(layout: layout, primaryKey: primaryKey, handle: storeHandle)
+  }
+
+  /// The handle of the store that has the object's row; `nil` for a temporary ID.
+  final var storeHandle: StoreHandle? {
+    primaryKey > 0 ? context?.store(for: self)?.handle ?? values?.formerStore : nil
   }
 
   /// Keeps the object ID valid after the object has left its context.

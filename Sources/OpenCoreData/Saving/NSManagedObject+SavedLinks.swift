@@ -133,12 +133,20 @@ extension ObjectKey {
   /// the same file.
   /// - Parameter handle: The handle of the store that is being read.
   init?(of value: Any, in handle: StoreHandle) {
-    guard let id = (value as? NSManagedObject)?.objectID ?? value as? NSManagedObjectID else {
+    switch value {
+    case let object as NSManagedObject:
+      self.init(object.primaryKey, object.layout, object.storeHandle, in: handle)
+    case let objectID as NSManagedObjectID:
+      self.init(objectID.primaryKey, objectID.layout, objectID.handle, in: handle)
+    default:
       return nil
     }
-    let isOfStore = id.handle.map { $0 === handle || $0.identifier == handle.identifier } ?? false
-    self.init(
-      primaryKey: isOfStore && !id.isTemporaryID ? id.primaryKey : nil,
-      entityName: id.layout.entityName)
+  }
+
+  private init(
+    _ key: Int64, _ layout: EntityLayout, _ own: StoreHandle?, in handle: StoreHandle
+  ) {
+    let isOfStore = own.map { $0 === handle || $0.identifier == handle.identifier } ?? false
+    self.init(primaryKey: key > 0 && isOfStore ? key : nil, entityName: layout.entityName)
   }
 }
