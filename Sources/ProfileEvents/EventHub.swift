@@ -16,7 +16,9 @@ package final class EventHub: Sendable {
     var only: (any EventSink)?
   }
 
-  package init() {}
+  package init() {
+    demand.words.pointee.hub = .passUnretained(self)
+  }
 
   deinit {
     demand.free()
@@ -69,16 +71,17 @@ package final class EventHub: Sendable {
   }
 }
 
-/// What the sinks of a hub require, and the IDs of its events, in two words of the hub's.
+/// What the sinks of a hub require, and the IDs of its events, in memory of the hub's.
 ///
-/// A hot path keeps a copy next to its hub: reading the words through the hub would retain and
-/// release the hub, which costs ten times as much. Whoever keeps a copy must keep the hub, too.
-package struct EventDemand: @unchecked Sendable {  // the words are atomic
+/// A hot path keeps a copy next to its hub: using the hub itself would retain and release it, which
+/// costs ten times as much as reading a word. Whoever keeps a copy must keep the hub, too.
+package struct EventDemand: @unchecked Sendable {  // the words are atomic, the hub is constant
   @usableFromInline
   struct Words: ~Copyable {
     /// 0 without a sink, otherwise the details in the bits above the lowest, which is 1.
     @usableFromInline let details = Atomic(0)
     fileprivate let lastID = Atomic(0)
+    fileprivate var hub: Unmanaged<EventHub>?
   }
 
   @usableFromInline let words: UnsafeMutablePointer<Words>
@@ -91,6 +94,11 @@ package struct EventDemand: @unchecked Sendable {  // the words are atomic
   fileprivate func free() {
     words.deinitialize(count: 1)
     words.deallocate()
+  }
+
+  /// Passes an event that ended to every sink of the hub.
+  package func emit(_ event: Event) {
+    words.pointee.hub?._withUnsafeGuaranteedRef { $0.emit(event) }
   }
 
   /// Returns the ID for an event that begins now.

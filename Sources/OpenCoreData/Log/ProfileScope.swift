@@ -58,7 +58,7 @@ final class ProfileScope {
     event.setOrigin(origin)
     if demand.includes(.stacks) { event.stack = CallStack.addresses() }
     complete(&event)
-    hub.emit(event)
+    demand.emit(event)
   }
 
   /// Emits an event without a duration.
