@@ -106,13 +106,18 @@ extension Event {
   /// The context's name, or `nil` if it has none or no context was involved.
   package var context: String? {
     get { origin?.context }
-    set { origin = EventOrigin(context: newValue, callSite: callSite) }
+    set { setOrigin(context: newValue, callSite) }
   }
 
   /// The line of the program, scenario, or shell that caused the event, if it's known.
   package var callSite: CallSite? {
     get { origin?.callSite }
-    set { origin = EventOrigin(context: context, callSite: newValue) }
+    set { setOrigin(context: context, newValue) }
+  }
+
+  private mutating func setOrigin(context: String?, _ callSite: CallSite?) {
+    let isKnown = context != nil || callSite != nil
+    origin = isKnown ? EventOrigin(context: context, callSite: callSite) : nil
   }
 
   /// The name of the fetched, saved, or otherwise affected entity; that of the object unless it was

@@ -45,6 +45,18 @@ struct RecordedEventsTests {
     #expect(recorder.recording().events.map(\.id) == Array(1...4_000))
   }
 
+  @Test("An event has an origin only if its context or its call site is known")
+  func eventWithoutContextAndCallSiteHasNoOrigin() {
+    var plain = event(1)
+    plain.context = nil
+    plain.callSite = nil
+    #expect(plain.origin == nil)
+    plain.context = "main"
+    #expect(plain.origin == EventOrigin(context: "main", callSite: nil))
+    plain.context = nil
+    #expect(plain.origin == nil)
+  }
+
   @Test func copyOfARecordedEventHasAllItsProperties() throws {
     var full = event(4, .statement, begin: 7)
     full.parent = 2
