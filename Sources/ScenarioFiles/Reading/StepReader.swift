@@ -197,8 +197,8 @@ struct StepReader {
     let name = subject.text[..<end]
     throw LanguageProblem(
       "the subject of `\(verb.rawValue)` must be one word", at: subject.range,
-      nextStep: "write options as keys, such as `{\(verb.rawValue): \(name), limit: 20}`, or the "
-        + "whole step as a line: `\(verb.rawValue) \(subject.text)`")
+      nextStep: "write options as keys, as in `{\(verb.rawValue): \(name), …}`, or the whole step "
+        + "as a line: `\(verb.rawValue) \(subject.text)`")
   }
 
   /// Returns the value of an option as words or pairs.

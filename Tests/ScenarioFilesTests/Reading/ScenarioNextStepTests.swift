@@ -31,6 +31,10 @@ struct ScenarioNextStepTests {
         "or the whole step as a line: `fetch Mood where latitude > 5 as moods`"
       ),
       (
+        "insert: Mood times 5 as moods", 13, "the subject of `insert` must be one word",
+        "as in `{insert: Mood, …}`, or the whole step as a line: `insert Mood times 5 as moods`"
+      ),
+      (
         "fetch Mood where: latitude > 5 as moods", 5,
         "a colon and a space in this line make it a key and a value",
         "put the whole line in quotes, or write its options as keys: `{fetch: Mood, limit: 20}`"
