@@ -100,6 +100,8 @@ struct MigrationExportTests {
     #expect(unknown.status == 65 && unknown.output.isEmpty)
     let problem = "Cities.xcdatamodel has no configuration `Cloud`"
     #expect(unknown.errors.contains(problem), "\(unknown.errors)")
+    // The path is the one that was typed.
+    #expect(!unknown.errors.contains("/\(problem)"), "\(unknown.errors)")
     #expect(unknown.errors.contains(#"its configurations are: `Local "1"`"#))
   }
 

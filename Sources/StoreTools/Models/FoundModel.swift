@@ -84,7 +84,7 @@ package struct FoundModel {
     guard !model.configurations.contains(name) else { return }
     let names = model.configurations.map { "`\($0)`" }.joined(separator: ", ")
     throw InvalidInputError(
-      kind: .unusable, message: "\(url.path) has no configuration `\(name)`",
+      kind: .unusable, message: "\(url.relativePath) has no configuration `\(name)`",
       nextStep: names.isEmpty ? "omit --configuration" : "its configurations are: \(names)")
   }
 }
