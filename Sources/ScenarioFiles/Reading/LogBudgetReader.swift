@@ -28,7 +28,7 @@ package enum LogBudgetReader {
     path: String, model: NSManagedObjectModel?, scale: Int = 1,
     problems: (LogBudget) -> [LanguageProblem]
   ) throws -> LogBudget {
-    let url = URL(fileURLWithPath: path)
+    let url = ScenarioReader.location(of: URL(fileURLWithPath: path))
     let data = try InputFile.read(path, limit: InputLimits.scenarioSize)
     let text = try ScenarioReader.text(of: data, path: path)
     let document = YAMLDocument(text: text, file: path)

@@ -23,13 +23,15 @@ package enum ScenarioReader {
     let path = path ?? url.relativePath
     let input = textFile ?? (path == InputFile.standardInput ? path : url.relativePath)
     let data = try InputFile.read(input, limit: InputLimits.scenarioSize)
-    let file = isPipe(url) ? URL(fileURLWithPath: url.lastPathComponent) : url
-    return try read(data: data, file, path)
+    return try read(data: data, location(of: url), path)
   }
 
-  /// Returns whether a URL is that of a pipe, such as `<(…)`, whose folder contains no models.
-  private static func isPipe(_ url: URL) -> Bool {
-    FileKind.mode(of: url.path, followingLinks: true).map { $0 & S_IFMT == S_IFIFO } ?? false
+  /// Returns the URL from whose folder relative paths start: that of a file itself, or one in the
+  /// current folder for a pipe, such as `<(…)`, whose folder contains no models.
+  static func location(of url: URL) -> URL {
+    let mode = FileKind.mode(of: url.path, followingLinks: true)
+    let isPipe = mode.map { $0 & S_IFMT == S_IFIFO } ?? false
+    return isPipe ? URL(fileURLWithPath: url.lastPathComponent) : url
   }
 
   /// Returns the UTF-8 text of a file.
