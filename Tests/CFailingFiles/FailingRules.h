@@ -10,6 +10,9 @@
 #endif
 #endif
 
+// Only this library calls these functions.
+#pragma GCC visibility push(hidden)
+
 /* Whether there are rules. */
 int has_rules(void);
 
@@ -21,6 +24,8 @@ int decide(int kind, const char *path);
 
 /* Whether a call of this thread has failed, by a rule that's still there. */
 int has_failed(void);
+
+#pragma GCC visibility pop
 
 /* The next definition of a function, looked up once: by the first call, from any thread. */
 #define NEXT(result, name, ...)                                              \

@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// Only this library calls these functions.
+#pragma GCC visibility push(hidden)
+
 /* Writes the path of a descriptor, or of the working folder for AT_FDCWD; returns its length. */
 size_t path_of_file(int file, char *path, size_t size);
 
@@ -29,5 +32,7 @@ ssize_t note_write(int file, ssize_t count, const void *bytes);
 /* Records a call on one or two names, if it succeeded; returns its result. */
 int note_call(
     int result, int kind, int folder, const char *name, int other_folder, const char *other);
+
+#pragma GCC visibility pop
 
 #endif

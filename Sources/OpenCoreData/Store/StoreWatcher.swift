@@ -54,7 +54,8 @@ final class StoreWatcher: @unchecked Sendable {  // mutable state is used only o
     let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     let watch = inotify_add_watch(
       descriptor, file.deletingLastPathComponent().path,
-      UInt32(IN_MODIFY) | UInt32(IN_CREATE) | UInt32(IN_MOVED_TO))
+      // A deletion of the rollback journal is a commit.
+      UInt32(IN_MODIFY) | UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE))
     guard descriptor >= 0, watch >= 0 else {
       if descriptor >= 0 { close(descriptor) }
       connection?.close()

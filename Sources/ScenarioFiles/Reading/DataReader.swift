@@ -239,7 +239,7 @@ struct DataReader {
           nextStep: "write one of: \(Generator.usage)")
       }
       let values = YAMLEntry(key: key, node: first.value, keyPath: entry.keyPath)
-      return try LineWords.words(of: key) + (try document.words(of: values, splitting: false))
+      return try LineWords.words(of: key) + (try document.words(of: values))
     }
     guard let word = document.text(of: entry, wanted: "a generator") else {
       throw LanguageProblem(

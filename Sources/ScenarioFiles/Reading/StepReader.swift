@@ -175,7 +175,7 @@ struct StepReader {
     }
     for entry in entries where entry.key != verb.key && entry.key.text != "expect" {
       if entry.key.text == Verb(rawValue: verb.key.text)?.pathsKey {
-        form.reads = try document.words(of: entry, splitting: true)
+        form.reads = try document.words(of: entry, LineWords.words)
       } else {
         form.entries.append(StepForm.Entry(key: unquoted(entry.key), value: try value(of: entry)))
       }
@@ -211,10 +211,9 @@ struct StepReader {
       return .pairs(pairs)
     }
     switch OptionWord(rawValue: entry.key.text)?.kind {
-    case .sortKeys:
-      return .words(try document.words(of: entry, splitting: true, SortKey.words))
-    case .keyPaths, .columns: return .words(try document.words(of: entry, splitting: true))
-    default: return .words(try document.words(of: entry, splitting: false))
+    case .sortKeys: return .words(try document.words(of: entry, LineWords.sortKeys))
+    case .keyPaths, .columns: return .words(try document.words(of: entry, LineWords.words))
+    default: return .words(try document.words(of: entry))
     }
   }
 

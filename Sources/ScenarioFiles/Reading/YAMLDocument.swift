@@ -240,10 +240,9 @@ extension YAMLDocument {
   ///
   /// - Parameters:
   ///   - entry: The entry.
-  ///   - splitting: Whether text such as `a, b` is split into two words.
-  ///   - convert: Converts the words of one element.
+  ///   - split: Returns the words of one element.
   func words(
-    of entry: YAMLEntry, splitting: Bool, _ convert: ([Word]) -> [Word] = { $0 }
+    of entry: YAMLEntry, _ split: (Word) throws(LanguageProblem) -> [Word] = { [$0] }
   ) throws(LanguageProblem) -> [Word] {
     var words = [Word]()
     for (node, keyPath) in elements(of: entry) {
@@ -259,7 +258,7 @@ extension YAMLDocument {
         throw LanguageProblem(
           "the word is empty", at: word.range, nextStep: "write a word or remove the quotes")
       }
-      words += convert(splitting ? try LineWords.words(of: word) : [word])
+      words += try split(word)
     }
     return words
   }

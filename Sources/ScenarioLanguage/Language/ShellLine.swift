@@ -122,6 +122,27 @@ package enum LineWords {
     }
   }
 
+  /// Returns the sort keys of a text in a file; SQL's order can follow each of them, `date desc`.
+  ///
+  /// - Throws: A problem at the opening quotation mark of an unterminated string.
+  package static func sortKeys(of text: Word) throws(LanguageProblem) -> [Word] {
+    do {
+      var tokens = try tokens(of: text.text, startingAt: text.range(at: 0))[...]
+      var keys: [Word] = []
+      while let token = tokens.popFirst() {
+        guard case .word(var key) = token else { continue }
+        if case .word(let order)? = tokens.first, let ordered = SortKey.word(key, in: order) {
+          key = ordered
+          tokens.removeFirst()
+        }
+        keys.append(text.sourceWord(of: key))
+      }
+      return keys
+    } catch {
+      throw error.located(in: text)
+    }
+  }
+
   private static func quotedWord(
     _ characters: [Character], _ position: inout Int, _ start: SourceRange
   ) throws(LanguageProblem) -> Word {

@@ -1,5 +1,5 @@
 import ManagedModel
-package import WorkbenchText
+import WorkbenchText
 
 /// An option of a step, with its value.
 package struct StepOption: Sendable, Hashable {
@@ -189,29 +189,11 @@ package struct SortKey: Sendable, Hashable, CustomStringConvertible {
   /// `asc` or `desc`; `nil` otherwise.
   static func word(_ key: Word, in order: Word) -> Word? {
     let marks = ["asc": "", "ascending": "", "desc": "-", "descending": "-"]
-    guard !order.isQuoted, order.range.line == key.range.line,
-      let mark = marks[order.text.lowercased()]
-    else { return nil }
+    guard !order.isQuoted, let mark = marks[order.text.lowercased()] else { return nil }
     let end = order.range.column + order.range.length
     return Word(
       key.text + mark, at: key.range.part(at: 0, length: end - key.range.column),
       isQuoted: key.isQuoted)
-  }
-
-  /// Returns words with each key, and SQL's order after it, as one word in the language's form.
-  package static func words(_ words: [Word]) -> [Word] {
-    var keys: [Word] = []
-    var isOrdered = true
-    for word in words {
-      if !isOrdered, let key = keys.last, let ordered = self.word(key, in: word) {
-        keys[keys.count - 1] = ordered
-        isOrdered = true
-      } else {
-        keys.append(word)
-        isOrdered = false
-      }
-    }
-    return keys
   }
 }
 

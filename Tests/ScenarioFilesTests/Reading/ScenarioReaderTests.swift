@@ -132,6 +132,13 @@ struct ScenarioReaderTests {
     #expect(scenario.steps.map(\.text) == ["fetch Mood sort date-, latitude limit 3 as moods"])
   }
 
+  @Test("A property with the name of an order is a sort key of its own after a comma")
+  func orderAfterACommaIsAKey() throws {
+    let key = try LineWords.sortKeys(
+      of: Word("date, desc", at: SourceRange(line: 1, column: 1, length: 10), isQuoted: true))
+    #expect(key.map(\.text) == ["date", "desc"])
+  }
+
   @Test
   func sourcesAreInheritedByExpectations() throws {
     let scenario = try read(
