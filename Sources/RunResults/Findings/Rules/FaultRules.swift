@@ -126,7 +126,7 @@ enum PartlyReadRule {
     meaning: "A large result was fetched in full, but only its first objects were read.",
     condition:
       "\(NumberText.grouped(threshold)) rows or more, fetched without batch size and limit, of "
-      + "which at most one in \(part) was read.",
+      + "which at most one in \(part) was read; no predicate uses the result.",
     remedy: "Set `fetchBatchSize` to about 1.3 screens of rows.",
     metrics: [.rows, .registered, .peak], search: .work(findings))
   /// The minimum number of rows for which a batch size is worth its second SELECT.
