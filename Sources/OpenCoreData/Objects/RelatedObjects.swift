@@ -83,7 +83,8 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
     for object in objects { remove(object) }
   }
 
-  /// Inserts an object at an index of an ordered relationship, or moves it there if it's present.
+  /// Inserts an object before the one at an index of an ordered relationship, or moves it there if
+  /// it's present.
   public func insert(_ object: Element, at index: Int) {
     var list = array
     list.insert(object, at: index)
@@ -107,8 +108,8 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
     array = list
   }
 
-  /// Inserts objects into an ordered relationship, each at its index, in ascending order; objects
-  /// that are present are moved.
+  /// Inserts objects into an ordered relationship as `insert(_:at:)` does, one after the other, in
+  /// ascending order of their indexes.
   ///
   /// It's a programmer error if the numbers of objects and indexes differ.
   public func insert(_ objects: [Element], at indexes: IndexSet) {

@@ -31,19 +31,8 @@ struct CustomStoreTests {
   @Test("One save writes a SQLite store and a program's own, or neither")
   func failedCustomStoreRollsBackSQLite() throws {
     let files = try TestStack(model: TestModels.company())
-    let model = TestModels.company()
-    let entities = model.entitiesByName
-    model.setEntities([entities["Employee"]].compactMap { $0 }, forConfigurationName: "Shelf")
-    model.setEntities([entities["Department"]].compactMap { $0 }, forConfigurationName: "File")
     let shelf = Shelf()
-    NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, type: ShelfStore.shelfType)
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    try coordinator.addPersistentStore(type: .sqlite, configuration: "File", at: files.storeURL)
-    try coordinator.addPersistentStore(
-      type: ShelfStore.shelfType, configuration: "Shelf", at: URL(fileURLWithPath: "/shelf"),
-      options: ["shelf": shelf])
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
+    let context = try Shelf.context(beside: files.storeURL, .sqlite, shelf)
     try context.performAndWait {
       _ = NSEntityDescription.insertNewObject(forEntityName: "Department", into: context)
       _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)

@@ -340,3 +340,27 @@ struct ShelfStack {
     return request
   }
 }
+
+extension Shelf {
+  /// A context of a new coordinator that stores departments in a file, and employees in a shelf if
+  /// there's one.
+  static func context(
+    beside file: URL, _ type: NSPersistentStore.StoreType, _ shelf: Shelf?
+  ) throws -> NSManagedObjectContext {
+    let model = TestModels.company()
+    let entities = model.entitiesByName
+    model.setEntities([entities["Employee"]].compactMap { $0 }, forConfigurationName: "Shelf")
+    model.setEntities([entities["Department"]].compactMap { $0 }, forConfigurationName: "File")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: type, configuration: "File", at: file)
+    if let shelf {
+      NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, type: ShelfStore.shelfType)
+      try coordinator.addPersistentStore(
+        type: ShelfStore.shelfType, configuration: "Shelf", at: URL(fileURLWithPath: "/shelf"),
+        options: ["shelf": shelf])
+    }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+}
