@@ -29,7 +29,9 @@ struct HistoryTablesTests {
     try other.execute("BEGIN EXCLUSIVE")
     let (url, lines) = (stack.storeURL, LineList())
     let opening = DispatchQueue(label: "HistoryTablesTests")
+    let begun = DispatchSemaphore(value: 0)
     opening.async {
+      begun.signal()
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
       let error = thrownError {
         try coordinator.addPersistentStore(
@@ -37,6 +39,7 @@ struct HistoryTablesTests {
       }
       lines.add(error.map { "\($0)" } ?? "opened")
     }
+    begun.wait()
     // It has looked for the tables by then, and waits for the lock.
     Thread.sleep(forTimeInterval: 0.5)
     for statement in statements { try other.execute(statement) }
