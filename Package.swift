@@ -35,6 +35,8 @@ let package = Package(
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CStackFrames"),
     .systemLibrary(name: "CSandbox"),
+    // Pages, scripts, and sources of exported programs, which are compiled into the program.
+    .target(name: "CEmbeddedFiles"),
 
     // The framework, from the leaf up. Dependencies point down only; ARCHITECTURE.md has the diagram.
     .target(name: "ProfileEvents", dependencies: ["CStackFrames"]),
@@ -64,12 +66,7 @@ let package = Package(
       name: "ScenarioLanguage",
       dependencies: [
         "WorkbenchText", "ManagedModel", "ModelCode", "ProfileEvents", "SQLiteDriver",
-      ],
-      // Links to the sources of `CoreDataCosts`, which exported programs contain.
-      resources: [
-        .embedInCode("Export/Resources/MigrationCheck.txt"),
-        .embedInCode("Export/Resources/MigrationFixture.txt"),
-        .embedInCode("Export/Resources/MigrationReport.txt"),
+        "CEmbeddedFiles",
       ]),
     .target(
       name: "ScenarioFiles",
@@ -93,29 +90,19 @@ let package = Package(
       name: "RunReports",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "RunResults", "LogAnalysis",
-        "ManagedModel", "ProfileEvents",
+        "ManagedModel", "ProfileEvents", "CEmbeddedFiles",
         .product(name: "Mustache", package: "swift-mustache"),
       ],
-      resources: [
-        .embedInCode("Reports/Resources/report.html"), .embedInCode("Reports/Resources/style.css"),
-        .embedInCode("Reports/Resources/index.html"), .embedInCode("Reports/Resources/head.html"),
-        .embedInCode("Reports/Resources/outcome.html"),
-        .embedInCode("Reports/Resources/predict.html"),
-        .embedInCode("Reports/Resources/predict.js"),
-        .embedInCode("Course/Resources/course.html"),
-        .embedInCode("Reports/Resources/live.html"), .embedInCode("Reports/Resources/live.css"),
-        .embedInCode("Reports/Resources/live.js"),
-        .embedInCode("Reports/Resources/watch.js"),
-        .embedInCode("Logs/Resources/log.html"),
-        .embedInCode("Baselines/Resources/history.html"),
+      exclude: [
+        "Reports/Resources", "Course/Resources", "Logs/Resources", "Baselines/Resources",
       ]),
     .target(
       name: "StoreTools",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "RunResults", "RunReports", "OpenCoreData",
-        "SQLiteDriver",
+        "SQLiteDriver", "CEmbeddedFiles",
       ],
-      resources: [.embedInCode("Migration/Resources/migration.html")]),
+      exclude: ["Migration/Resources"]),
     .target(
       name: "Profiling",
       dependencies: [
@@ -219,7 +206,7 @@ let package = Package(
       dependencies: [
         "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
         "ScenarioFiles", "Profiling", "LogAnalysis", "RunResults", "RunReports", "OpenCoreData",
-        "ProfileEvents",
+        "ProfileEvents", "CEmbeddedFiles",
       ]),
     .testTarget(
       name: "WorkbenchShellTests",

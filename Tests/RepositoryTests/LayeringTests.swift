@@ -35,31 +35,13 @@ struct LayeringTests {
     }
   }
 
-  /// A link embeds a source of a module that's below in the table, whose row names it.
-  @Test func linksInSourcesAreInTheTable() throws {
-    let order = table.rows.map(\.module)
-    var links = 0
-    for path in Repository.files(below: "Sources") {
-      let url = Repository.root.appending(path: path)
-      guard try url.resourceValues(forKeys: [.isSymbolicLinkKey]).isSymbolicLink == true else {
-        continue
-      }
-      links += 1
-      let source = url.resolvingSymlinksInPath().pathComponents
-      let module = path.split(separator: "/")[1]
-      guard let sources = source.lastIndex(of: "Sources"), sources + 1 < source.count,
-        let from = order.firstIndex(of: String(module)),
-        let to = order.firstIndex(of: source[sources + 1])
-      else {
-        Issue.record("\(path) doesn't refer to a module")
-        continue
-      }
-      #expect(to > from, "\(path) refers to \(source[sources + 1]), which is above \(module)")
-      #expect(
-        table.rows[from].contents.contains("`\(source[sources + 1])` embedded"),
-        "the row of \(module) doesn't state what \(path) embeds")
-    }
-    #expect(links > 0)
+  /// The row of the C module names the modules with the files that are compiled into the program.
+  @Test func modulesOfEmbeddedFilesAreInTheTable() throws {
+    let row = try #require(table.rows.first { $0.module == "CEmbeddedFiles" })
+    let text = try Repository.text(of: "Sources/CEmbeddedFiles/CEmbeddedFiles.c")
+    let modules = Set(text.matches(of: /#embed "\.\.\/(\w+)\//).map { String($0.1) })
+    #expect(!modules.isEmpty)
+    #expect(Set(ModuleTable.words(of: row.contents)) == modules)
   }
 
   @Test func packageDependenciesMatchTheModuleTable() throws {

@@ -61,7 +61,7 @@ struct ModuleTable {
     return targets
   }
 
-  private static func words(of cell: String) -> [String] {
+  static func words(of cell: String) -> [String] {
     cell.matches(of: /`(\w+)`/).map { String($0.1) }
   }
 }

@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 package import Foundation
 import ManagedModel
 import ProfileEvents
@@ -102,7 +103,7 @@ package struct HistoryPage {
   ///
   /// - Throws: An error of the template's parser, which a test rules out.
   package func data() throws -> Data {
-    Data(try PageTemplate.render(PackageResources.history_html, self).utf8)
+    Data(try PageTemplate.render(String(cString: embedded_history_html()), self).utf8)
   }
 
   /// Returns the costs that never changed, by variant, without those that are 0.

@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 import Foundation
 import ManagedModel
 package import RunResults
@@ -178,7 +179,7 @@ package struct CoursePages: Sendable {
   }
 
   private static func render(_ page: Page) throws -> String {
-    try PageTemplate.render(PackageResources.course_html, page)
+    try PageTemplate.render(String(cString: embedded_course_html()), page)
   }
 
   private func line(_ lesson: Lesson, up: String) -> Line {

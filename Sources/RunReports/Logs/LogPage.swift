@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 package import Foundation
 package import LogAnalysis
 import ManagedModel
@@ -346,7 +347,8 @@ package enum LogReportFormat: String, CaseIterable, Sendable {
   package func data(_ input: LogReportInput) throws -> Data {
     switch self {
     case .html:
-      Data(try PageTemplate.render(PackageResources.log_html, LogPage(input)).utf8)
+      Data(
+        try PageTemplate.render(String(cString: embedded_log_html()), LogPage(input)).utf8)
     case .md: Data(PrintableText.escaped(LogReportFormat.markdown(LogPage(input))).utf8)
     case .junit: Data(PrintableText.escaped(LogReportFormat.junit(input)).utf8)
     case .trace: try LogReportFormat.trace(input.report)

@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 import ManagedModel
 package import RunResults
 import ScenarioLanguage
@@ -43,8 +44,8 @@ package enum HTMLReport {
     page.live = live
     page.reload = reload
     return try PageTemplate.render(
-      PackageResources.report_html, page, allowing: live == nil ? [] : LiveLesson.sources,
-      nonce: reload?.nonce)
+      String(cString: embedded_report_html()), page,
+      allowing: live == nil ? [] : LiveLesson.sources, nonce: reload?.nonce)
   }
 }
 

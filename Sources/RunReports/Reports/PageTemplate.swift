@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 import ManagedModel
 import Mustache
 import Synchronization
@@ -7,16 +8,16 @@ package enum PageTemplate {
   /// The shared parts by their placeholders: the beginning of the head, the style sheet, the title
   /// with the outcome of a page on one check, the questions with their script, the part of a lesson
   /// that a server sends, and the script that reloads a page.
-  private static let parts: [(placeholder: String, text: [UInt8])] = [
-    ("<!-- head.html -->\n", PackageResources.head_html),
-    ("/* style.css */", PackageResources.style_css),
-    ("<!-- outcome.html -->\n", PackageResources.outcome_html),
-    ("<!-- predict.html -->\n", PackageResources.predict_html),
-    ("/* predict.js */", PackageResources.predict_js),
-    ("<!-- live.html -->\n", PackageResources.live_html),
-    ("/* live.css */", PackageResources.live_css),
-    ("/* live.js */", PackageResources.live_js),
-    ("/* watch.js */", PackageResources.watch_js),
+  private static let parts: [(placeholder: String, text: String)] = [
+    ("<!-- head.html -->\n", String(cString: embedded_head_html())),
+    ("/* style.css */", String(cString: embedded_style_css())),
+    ("<!-- outcome.html -->\n", String(cString: embedded_outcome_html())),
+    ("<!-- predict.html -->\n", String(cString: embedded_predict_html())),
+    ("/* predict.js */", String(cString: embedded_predict_js())),
+    ("<!-- live.html -->\n", String(cString: embedded_live_html())),
+    ("/* live.css */", String(cString: embedded_live_css())),
+    ("/* live.js */", String(cString: embedded_live_js())),
+    ("/* watch.js */", String(cString: embedded_watch_js())),
   ]
 
   /// Returns a page with its policy.
@@ -29,23 +30,22 @@ package enum PageTemplate {
   ///   - nonce: The nonce of a script that the page loads; `nil` if it loads none.
   /// - Throws: An error of the template's parser, which a test rules out.
   package static func render(
-    _ template: [UInt8], _ values: Any, allowing sources: [String] = [], nonce: String? = nil
+    _ template: String, _ values: Any, allowing sources: [String] = [], nonce: String? = nil
   ) throws -> String {
     let page = try parsed(template).render(values)
     return PagePolicy.applied(to: PrintableText.escaped(page), allowing: sources, nonce: nonce)
   }
 
   /// The parsed templates, one for each kind of page that was rendered.
-  private static let known = Mutex<[(text: [UInt8], template: MustacheTemplate)]>([])
+  private static let known = Mutex<[(text: String, template: MustacheTemplate)]>([])
 
   /// Returns a template with its shared parts; it's parsed only once.
-  private static func parsed(_ template: [UInt8]) throws -> MustacheTemplate {
+  private static func parsed(_ template: String) throws -> MustacheTemplate {
     try known.withLock { known in
       if let found = known.first(where: { $0.text == template }) { return found.template }
       MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
-      let text = parts.reduce(String(decoding: template, as: UTF8.self)) { text, part in
-        text.replacing(
-          part.placeholder, with: String(decoding: part.text, as: UTF8.self), maxReplacements: 1)
+      let text = parts.reduce(template) { text, part in
+        text.replacing(part.placeholder, with: part.text, maxReplacements: 1)
       }
       let parsed = try MustacheTemplate(string: text)
       known.append((template, parsed))

@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 import Foundation
 import ManagedModel
 package import RunResults
@@ -118,7 +119,8 @@ package struct RunIndex {
   package func page(reloading reload: PageReload? = nil) throws -> String {
     var page = self
     page.reload = reload
-    return try PageTemplate.render(PackageResources.index_html, page, nonce: reload?.nonce)
+    return try PageTemplate.render(
+      String(cString: embedded_index_html()), page, nonce: reload?.nonce)
   }
 
   /// Returns `Chapter 6: fetching` for a folder `06-fetching` of scenarios of that chapter, and the

@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 import Foundation
 import ModelCode
 import WorkbenchText
@@ -37,8 +38,9 @@ package struct MigrationExport {
   }
 
   private static let sources = [
-    PackageResources.MigrationCheck_txt, PackageResources.MigrationReport_txt,
-    PackageResources.MigrationFixture_txt,
+    String(cString: embedded_MigrationCheck_swift()),
+    String(cString: embedded_MigrationReport_swift()),
+    String(cString: embedded_MigrationFixture_swift()),
   ]
 
   private let request: Request
@@ -93,8 +95,7 @@ package struct MigrationExport {
       "",
     ])
     for source in Self.sources {
-      let text = String(decoding: source, as: UTF8.self)
-        .replacing("public import OpenCoreData\n", with: "")
+      let text = source.replacing("public import OpenCoreData\n", with: "")
       lines.add(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
     }
     writeStart(to: &lines)

@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 package import Foundation
 import OpenCoreData
 import RunReports
@@ -355,7 +356,7 @@ package enum MigrationReport {
     _ rehearsal: MigrationRehearsal, command: String, showsValues: Bool = false
   ) throws -> String {
     try PageTemplate.render(
-      PackageResources.migration_html,
+      String(cString: embedded_migration_html()),
       MigrationPage(rehearsal, command: command, showsValues: showsValues))
   }
 

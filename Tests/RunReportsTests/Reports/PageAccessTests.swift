@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 import Foundation
 import ProfileEvents
 import Testing
@@ -8,7 +9,7 @@ import WorkbenchFixtures
 
 @Suite("Accessibility of the HTML report")
 struct PageAccessTests {
-  private static let style = String(decoding: PackageResources.style_css, as: UTF8.self)
+  private static let style = String(cString: embedded_style_css())
 
   /// The colors of a theme by name.
   private static func colors(dark: Bool) throws -> [String: [Double]] {
