@@ -32,7 +32,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
 
     /// Whether a value that was set and its raw form can be converted without loss.
     ///
-    /// Not for a float with too many digits, or `true` that was set as 2.
+    /// Not for a float with too many digits, or `true` as 2, that was read from a store.
     var isExact: Bool {
       switch self {
       case .int16, .int32, .int64, .double, .date, .string, .data, .uuid: true

@@ -16,8 +16,8 @@ enum RowValue {
   /// Creates a raw value from a property's Swift value; `nil` if it doesn't fit the kind.
   ///
   /// Numbers of any width are accepted if they fit; an integer is the whole part of an `NSNumber`,
-  /// which must be in the range of 64 bits. A Boolean is whether a number isn't 0. `NSNull` is
-  /// `nil`.
+  /// which must be in the range of 64 bits. A float is rounded to its precision. A Boolean is
+  /// whether a number isn't 0. `NSNull` is `nil`.
   init?(_ value: Any?, kind: RowSlot.Kind) {
     guard let value else {
       self = .null
@@ -48,8 +48,10 @@ enum RowValue {
       return integer(value).map { .int64($0) }
     case .bool:
       return truth(value).map { .int64($0) }
-    case .double, .float:
+    case .double:
       return floating(value).map { .double($0) }
+    case .float:
+      return floating(value).map { .double(Double(Float($0))) }
     case .date:
       return (value as? Date).map { .double($0.timeIntervalSinceReferenceDate) }
     case .string:

@@ -324,6 +324,24 @@ struct KeyedValueTests {
   }
 
   @Test(
+    "A float attribute that's set to a double has a float's precision, as if set to that float",
+    arguments: StoreKind.allCases)
+  func floatsAreRoundedWhenTheyAreSet(kind: StoreKind) throws {
+    let context = try numbers(kind).context()
+    try context.performAndWait {
+      let object = context.make("Number", ["name": "a", "float": 0.1])
+      try context.save()
+      object.setValue(Float(0.1), forKey: "float")
+      #expect(object.changedValues().isEmpty && !object.hasPersistentChangedValues)
+      object.setPrimitiveValue(NSNumber(value: 0.2), forKey: "float")
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Number")
+      request.predicate = NSPredicate(format: "float == %@", NSNumber(value: Float(0.2)))
+      #expect(try context.fetch(request) == [object])
+    }
+  }
+
+  @Test(
     "A transient number has the type of its attribute, whatever number it's set to",
     arguments: StoreKind.allCases)
   func transientNumbersHaveTheirAttributesType(kind: StoreKind) throws {
