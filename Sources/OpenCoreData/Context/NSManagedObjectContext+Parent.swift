@@ -309,9 +309,8 @@ extension NSManagedObject {
       if relationship.isOrdered, case .toMany(let changed)? = object.values?[position],
         changed.hasChanges, let list = changed.list
       {
-        // The order is the child's; inverses record the objects that were added and removed.
-        storeDestinations(
-          list.filter { !$0.isDeleted }.compactMap { counterpart(of: $0) }, relationship)
+        // Inverses record the objects that were added and removed.
+        storeDestinations(ordered(relationship, as: list, changed), relationship)
         continue
       }
       // If the inverse is a to-one, it was changed as well, and this side is updated from it.
@@ -326,6 +325,24 @@ extension NSManagedObject {
         if let mine = counterpart(of: destination) { value.insert(mine) }
       }
     }
+  }
+
+  /// Returns the destinations of an ordered relationship in the order of a child's list.
+  ///
+  /// What this context has added since the child read the relationship stays, at the end, and what
+  /// it has removed isn't added again: their inverses aren't the child's changes.
+  private func ordered(
+    _ relationship: NSRelationshipDescription, as list: [NSManagedObject], _ changed: ToManyValue
+  ) -> [NSManagedObject] {
+    let present = relatedObjects(relationship)
+    let known = Set(present)
+    let order = list.filter { !$0.isDeleted }.compactMap { destination -> NSManagedObject? in
+      guard let mine = counterpart(of: destination) else { return nil }
+      return known.contains(mine) || changed.added.contains(destination) ? mine : nil
+    }
+    let gone = changed.removed.union(list.filter(\.isDeleted)).compactMap { counterpart(of: $0) }
+    let settled = Set(order + gone)
+    return order + present.filter { !settled.contains($0) }
   }
 
   /// Applies the transient properties that were set in the child since its last save.

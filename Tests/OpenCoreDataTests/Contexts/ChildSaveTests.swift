@@ -329,6 +329,42 @@ struct ChildSaveTests {
     }
   }
 
+  @Test(
+    "A child's order of a list keeps what its parent has added to it and removed from it",
+    arguments: StoreKind.allCases)
+  func orderOfAChildKeepsTheParentsDestinations(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind, model: KinshipModel.make())
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    let (list, songs) = try parent.performAndWait {
+      let list = parent.make("List", ["name": "l"])
+      let songs = ["a", "b", "c"].map { parent.make("Song", ["name": $0, "list": list]) }
+      try parent.save()
+      return (list, songs)
+    }
+    try child.performAndWait {
+      let theirs = child.object(with: list.objectID)
+      let read = (theirs.value(forKey: "songs") as? NSOrderedSet)?.array ?? []
+      #expect(theirs.names("songs") == "abc")
+      let added = parent.performAndWait {
+        songs[2].setValue(nil, forKey: "list")
+        return parent.make("Song", ["name": "p", "list": list])
+      }
+      theirs.setValue(NSOrderedSet(array: read.reversed()), forKey: "songs")
+      theirs.mutableOrderedSetValue(forKey: "songs").add(child.make("Song", ["name": "n"]))
+      try child.save()
+      try parent.performAndWait {
+        #expect(list.names("songs") == "banp")
+        #expect(added.one("list") === list && songs[2].one("list") == nil)
+        try parent.save()
+      }
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      #expect(try check.everyObject(of: "List").map { $0.names("songs") } == ["banp"])
+    }
+  }
+
   @Test("Saving a change of an object that the parent has deleted fails")
   func changeOfAnObjectThatTheParentDeletedFailsTheSave() throws {
     let bed = try ContextBed(.sqlite)
