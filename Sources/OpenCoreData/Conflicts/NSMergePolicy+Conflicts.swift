@@ -63,8 +63,9 @@ extension NSManagedObjectContext {
 
   /// Discards the changes of one object; without a row it becomes deleted.
   final func dropChanges(of object: NSManagedObject, _ newest: Row?) {
-    if newest != nil {
+    if let newest {
       if object.state.contains(.updated) { object.restoreDestinations() }
+      if object.state.contains(.deleted) { object.restoreInverses(in: newest) }
       object.restoreJoinRows()
     }
     changes.forget(object)
@@ -132,6 +133,26 @@ extension NSManagedObject {
     }
   }
 
+  /// Undoes, at the other ends of to-one relationships, the removal of this object by its deletion,
+  /// as far as its newest row still refers to them.
+  final func restoreInverses(in newest: Row) {
+    for slot in layout.slots
+    where slot.kind.isToOne && row.rawValue(slot) == newest.rawValue(slot) {
+      guard let inverse = slot.relationship.inverseRelationship,
+        let other = destination(of: row, slot), !other.isDeleted
+      else { continue }
+      guard case .slot(let index) = other.position(of: inverse.name) else {
+        other.undoChange(of: self, in: inverse)
+        continue
+      }
+      guard other.values?.isChanged(index) == true, case .null? = other.values?[index],
+        other.refersInStore(to: self, other.layout.slots[index])
+      else { continue }
+      other.noteChange()
+      other.storeDestination(self, other.layout.slots[index])
+    }
+  }
+
   /// Undoes, at the other ends, the changes of the many-to-many relationships whose join rows this
   /// object writes, including those by its deletion.
   ///
@@ -155,7 +176,11 @@ extension NSManagedObject {
     let isAdded = known.added.contains(destination)
     guard isAdded || known.removed.contains(destination) else { return }
     let value = changeable(relationship, at: position)
-    if isAdded { value.undoAddition(of: destination) } else { value.undoRemoval(of: destination) }
+    if isAdded {
+      value.undoAddition(of: destination)
+    } else {
+      value.undoRemoval(of: destination, at: value.committedPlace(of: destination))
+    }
     noteChange()
   }
 

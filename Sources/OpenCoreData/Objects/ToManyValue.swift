@@ -168,12 +168,25 @@ final class ToManyValue {
   }
 
   /// Undoes a removal, unless the store was found without the destination since.
-  func undoRemoval(of object: NSManagedObject) {
+  ///
+  /// - Parameter index: The index in an ordered relationship; `nil` for the end.
+  func undoRemoval(of object: NSManagedObject, at index: Int? = nil) {
     if removed.contains(object), isCommitted(object) == false {
       removed.remove(object)
     } else {
-      insert(object)
+      insert(object, at: index)
+      if let list, list == committedList { isReordered = false }
     }
+  }
+
+  /// Returns the index in the list after the destinations that a removed one followed in the store;
+  /// `nil` if it wasn't there, and for an unordered relationship.
+  func committedPlace(of object: NSManagedObject) -> Int? {
+    guard let list, let committedList, let former = committedList.firstIndex(of: object) else {
+      return nil
+    }
+    let preceding = Set(committedList[..<former])
+    return (list.lastIndex(where: preceding.contains) ?? -1) + 1
   }
 
   /// Reorders the present destinations.
