@@ -3,14 +3,17 @@ import Testing
 
 @Suite("Conflicts of objects in many-to-many relationships")
 struct JoinRowConflictTests {
-  /// Saves an article with the first of two tags, changes its string after another context has
-  /// changed the article, and has that context save with the rollback policy.
+  /// Saves an article with the first of two tags, changes its string, or the names of the tags,
+  /// after another context has changed them, and has that context save with the rollback policy.
   ///
   /// - Parameters:
+  ///   - tagsConflict: Whether the tags are the objects in conflict.
+  ///   - counts: The number of articles of each tag in the store afterward.
   ///   - change: Receives the other context's article and tags, whose relationships were read.
   ///   - check: Receives the same objects after the save.
   private func resolve(
-    _ kind: StoreKind, _ change: (NSManagedObject, [NSManagedObject]) -> Void,
+    _ kind: StoreKind, tagsConflict: Bool = false, counts: [Int] = [1, 0],
+    _ change: (NSManagedObject, [NSManagedObject]) -> Void,
     _ check: (NSManagedObject, [NSManagedObject]) -> Void
   ) throws {
     let stack = try SharedStack(kind, TestModels.library())
@@ -26,7 +29,11 @@ struct JoinRowConflictTests {
         #expect(twins.map { $0.set("articles").count } == [1, 0])
         change(theirs, twins)
         second.processPendingChanges()
-        article.setValue("new", forKey: "string")
+        if tagsConflict {
+          for tag in tags { tag.setValue("new", forKey: "name") }
+        } else {
+          article.setValue("new", forKey: "string")
+        }
         try first.save()
         try second.save()
         check(theirs, twins)
@@ -35,7 +42,9 @@ struct JoinRowConflictTests {
     let third = stack.context()
     try third.performAndWait {
       let found = try third.everyObject(of: "Tag")
-      #expect(found.map { $0.set("articles").count } == [1, 0])
+      #expect(found.map { $0.set("articles").count } == counts)
+      let articles = try third.everyObject(of: "Article")
+      #expect(articles.first?.set("tags") == Set(found.filter { !$0.set("articles").isEmpty }))
     }
   }
 
@@ -60,6 +69,31 @@ struct JoinRowConflictTests {
     } _: { article, tags in
       #expect(!article.isDeleted && article.set("tags") == [tags[0]])
       #expect(tags[0].set("articles") == [article])
+    }
+  }
+
+  @Test(
+    "Changes at the end that doesn't write the join rows are the other end's, which keeps them",
+    arguments: StoreKind.allCases)
+  func changesAreKeptByTheEndThatWritesThem(kind: StoreKind) throws {
+    try resolve(kind, tagsConflict: true, counts: [0, 1]) { article, tags in
+      tags[0].setValue(Set<NSManagedObject>(), forKey: "articles")
+      tags[1].setValue(Set([article]), forKey: "articles")
+    } _: { article, tags in
+      #expect(article.set("tags") == [tags[1]])
+      #expect(tags.map { $0.set("articles") } == [[], [article]])
+    }
+  }
+
+  @Test(
+    "An object that isn't deleted because its row has changed agrees with the end that writes them",
+    arguments: StoreKind.allCases)
+  func keptObjectAgreesWithTheEndThatWrites(kind: StoreKind) throws {
+    try resolve(kind, tagsConflict: true, counts: [0, 0]) { _, tags in
+      tags[0].managedObjectContext?.delete(tags[0])
+    } _: { article, tags in
+      #expect(!tags[0].isDeleted && tags[0].value(forKey: "name") as? String == "new")
+      #expect(article.set("tags").isEmpty && tags[0].set("articles").isEmpty)
     }
   }
 }
