@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
   /// Discards the changes of one object; without a row it becomes deleted.
   final func dropChanges(of object: NSManagedObject, _ newest: Row?) {
     if let newest {
-      if object.state.contains(.updated) { object.restoreDestinations() }
+      if object.state.contains(.updated) { object.restoreDestinations(in: newest) }
       if object.state.contains(.deleted) { object.restoreInverses(in: newest) }
       object.restoreJoinRows()
     }
@@ -126,10 +126,11 @@ extension NSManagedObject {
     awake(fromSnapshotEvents: .mergePolicy)
   }
 
-  /// Restores changed to-one relationships to the row's destinations, and updates their inverses.
-  final func restoreDestinations() {
+  /// Sets changed to-one relationships to the destinations in the newest row, and updates their
+  /// inverses.
+  final func restoreDestinations(in newest: Row) {
     for slot in layout.slots where slot.kind.isToOne && values?.isChanged(slot.index) == true {
-      setDestination(destination(of: row, slot), slot)
+      setDestination(destination(of: newest, slot), slot)
     }
   }
 

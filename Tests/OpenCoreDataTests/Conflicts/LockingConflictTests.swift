@@ -467,10 +467,14 @@ struct LockingConflictTests {
     }
   }
 
-  @Test("A to-one resolved to the store's value keeps both sides consistent")
-  func toOneResolvedToTheStoresValueKeepsBothSidesConsistent() throws {
+  @Test(
+    "A to-one resolved to the store's value keeps both sides consistent",
+    arguments: [
+      NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType,
+    ])
+  func toOneResolvedToTheStoresValueKeepsBothSidesConsistent(type: NSMergePolicyType) throws {
     let stack = try SharedStack(.sqlite, TestModels.company())
-    let (first, second) = (stack.context(), stack.context(.mergeByPropertyStoreTrump))
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: type)))
     try first.performAndWait {
       let homes = ["A", "B", "C"].map { first.make("Department", ["name": $0]) }
       let mine = first.make("Employee", ["name": "E", "department": homes[0]])
@@ -479,12 +483,14 @@ struct LockingConflictTests {
         let theirs = second.twin(of: mine)
         let twins = homes.map(second.twin)
         #expect((twins[2].value(forKey: "employees") as? Set<NSManagedObject>)?.isEmpty == true)
+        #expect(twins.map { $0.set("employees") } == [[theirs], [], []])
         theirs.setValue(twins[2], forKey: "department")
         mine.setValue(homes[1], forKey: "department")
         try first.save()
         try second.save()
         #expect(theirs.value(forKey: "department") as? NSManagedObject === twins[1])
         #expect((twins[2].value(forKey: "employees") as? Set<NSManagedObject>)?.isEmpty == true)
+        #expect(twins.map { $0.set("employees") } == [[], [theirs], []])
       }
     }
   }
