@@ -288,7 +288,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Undoes the changes of some properties.
+  /// Undoes the changes of some properties; the next did-change lists the object as refreshed.
   fileprivate func forgetChanges(of names: [String]) {
     for slot in layout.slots where names.contains(slot.name) {
       if slot.kind.isToOne {
@@ -296,5 +296,7 @@ extension NSManagedObject {
       }
       values?.forget(slot.index)
     }
+    context?.changes.eventRefreshed.insert(self)
+    awake(fromSnapshotEvents: .mergePolicy)
   }
 }

@@ -251,7 +251,9 @@ struct ConstraintConflictTests {
       try context.save()
       other.setValue("A", forKey: "code")
       other.setValue("new", forKey: "name")
+      let notes = NoteList(context)
       try context.save()
+      #expect(notes.union(NSRefreshedObjectsKey) == [other])
       #expect(other.value(forKey: "code") as? String == "B")
       #expect(other.value(forKey: "name") as? String == (objectTrumps ? "new" : "old"))
     }
