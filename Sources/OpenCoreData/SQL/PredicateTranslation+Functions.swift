@@ -22,6 +22,10 @@ extension PredicateTranslation {
     case .noIndex:
       // A unary plus keeps the value and hides the column from the planner's indexes.
       switch try operand(arguments[0], at: site) {
+      // It also removes the affinity, by which the text of a decimal is compared as a number.
+      case .attribute(let column, let attribute)
+      where StoredType(attribute.attributeType) == .decimal:
+        return .computed("+\(column)", .decimal)
       case .attribute(let column, let attribute): return .attribute("+\(column)", attribute)
       case .object(let column, let entity): return .object("+\(column)", entity)
       case let other: return other

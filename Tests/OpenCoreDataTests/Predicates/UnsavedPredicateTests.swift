@@ -81,6 +81,9 @@ import Testing
     ("site IN {'https://x.org/Ann'}", "A"), ("length:(site) == 17", "ABC"),
     ("lowercase:(site) ENDSWITH 'bob'", "B"), ("uppercase:(site) < 'HTTPS://X.ORG/B'", "A"),
     ("key == '\(key.uuidString)'", "B"),
+    ("noindex:(price) == '0.5'", "B"), ("noindex:(price) IN {'0.5', 1}", "BC"),
+    ("noindex:(price) < CAST('0.75', 'NSDecimalNumber')", "AB"),
+    ("noindex:(price) BETWEEN {'0.25', '0.75'}", "B"),
     ("'4' IN pets.age", "A"), ("ANY pets.age == '1'", "C"),
     ("CAST(name, 'NSNumber') == nil", "ABC"),
     // Seconds added to a date give a date; the difference of two dates is a number.
