@@ -32,7 +32,8 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLCondition {
     if let known = try known(left, right, rules) { return known }
     let (first, second) = try sides(left, right, rules)
-    guard rules.isLenient, isText(left), isText(right) else {
+    // Options apply to strings: two URLs are compared bytewise, as in memory.
+    guard rules.isLenient, isText(left), isText(right), !(isURL(left) && isURL(right)) else {
       return .sql("\(first) \(raw: rules.sign) \(second)")
     }
     // The same call for each operator, so that one function determines equality.
@@ -148,13 +149,21 @@ extension PredicateTranslation {
     return bind
   }
 
-  /// Returns whether an operand is a string.
+  /// Returns whether an operand is a string or a URL, which is stored as one.
   func isText(_ operand: SQLOperand) -> Bool {
     switch operand {
     case .attribute(_, let attribute): StoredType(attribute.attributeType) == .text
     case .computed(_, let type): type == .text
-    case .constant(let constant): constant.value.string != nil
+    case .constant(let constant): StoredType(of: constant.value) == .text
     case .object, .entity, .toMany, .list: false
+    }
+  }
+
+  private func isURL(_ operand: SQLOperand) -> Bool {
+    switch operand {
+    case .attribute(_, let attribute): attribute.attributeType == .URIAttributeType
+    case .constant(let constant): if case .url = constant.value { true } else { false }
+    case .computed, .object, .entity, .toMany, .list: false
     }
   }
 }

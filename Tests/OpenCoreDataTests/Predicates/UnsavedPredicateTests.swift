@@ -16,6 +16,7 @@ import Testing
         SchemaModels.attribute("price", .decimalAttributeType),
         SchemaModels.attribute("born", .dateAttributeType),
         SchemaModels.attribute("site", .URIAttributeType),
+        SchemaModels.attribute("home", .URIAttributeType),
         SchemaModels.attribute("key", .UUIDAttributeType),
         SchemaModels.attribute("tags", .transformableAttributeType),
       ])
@@ -48,6 +49,8 @@ import Testing
       owner.setValue(Decimal(index) / 2, forKey: "price")
       owner.setValue(Date(timeIntervalSinceReferenceDate: Double(index)), forKey: "born")
       owner.setValue(URL(string: "https://x.org/\(name)"), forKey: "site")
+      let home = [URL(string: "https://X.org/Ann"), URL(string: "https://x.org/Bob"), nil][index]
+      owner.setValue(home, forKey: "home")
       owner.setValue(index == 1 ? Self.key : UUID(), forKey: "key")
       for age in ages {
         let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: context)
@@ -80,6 +83,13 @@ import Testing
     ("site CONTAINS 'Bob'", "B"), ("site == 'https://x.org/Cid'", "C"),
     ("site IN {'https://x.org/Ann'}", "A"), ("length:(site) == 17", "ABC"),
     ("lowercase:(site) ENDSWITH 'bob'", "B"), ("uppercase:(site) < 'HTTPS://X.ORG/B'", "A"),
+    // Options apply to strings, but not to two URLs.
+    ("site ==[c] home", "B"), ("home <[c] site", "A"), ("home ==[c] 'HTTPS://X.ORG/ANN'", "A"),
+    ("home IN[c] {CAST('https://x.org/ann', 'NSURL'), site}", "B"),
+    ("name ==[c] CAST('ann', 'NSURL')", "A"), ("name IN[c] {CAST('ann', 'NSURL')}", "A"),
+    ("site BEGINSWITH CAST('https://x.org/B', 'NSURL')", "B"),
+    ("CAST('https://x.org/Bob/1', 'NSURL') BEGINSWITH site", "B"),
+    ("site ENDSWITH[c] CAST('bob', 'NSURL')", "B"),
     ("key == '\(key.uuidString)'", "B"),
     ("noindex:(price) == '0.5'", "B"), ("noindex:(price) IN {'0.5', 1}", "BC"),
     ("noindex:(price) < CAST('0.75', 'NSDecimalNumber')", "AB"),
