@@ -154,13 +154,16 @@ extension PredicateTranslation {
   /// Returns the condition that an element of a to-many satisfies a test.
   ///
   /// If the whole condition depends on it, the elements are joined, as in Core Data's SQL, and the
-  /// rows made distinct. Otherwise a join would add or lose rows, so the elements are counted.
+  /// rows made distinct. Otherwise a join would add or lose rows, so the elements are counted, as
+  /// they are if half of the tables that SQLite can join are joined: key paths may need the others.
   ///
   /// - Parameter kind: Whether the test may be true for an element without a value.
   func some(
     of path: ToManyPath, at site: Site, finds kind: FoundElements, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
-    if joinsToMany, site.isRequired, path.scope === root, site.scope === root, path.filter == nil {
+    if joinsToMany, site.isRequired, path.scope === root, site.scope === root, path.filter == nil,
+      root.tableCount <= StoreLimits.joinedTables / 2
+    {
       isDistinct = true
       let position = join(path, isRequired: true)
       let found = try element(of: path, at: position, in: site)

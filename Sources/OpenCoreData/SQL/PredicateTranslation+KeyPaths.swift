@@ -33,7 +33,7 @@ extension PredicateTranslation {
       guard let property = entity.description.propertiesByName[key] else {
         if ["self", "SELF", "objectID"].contains(key) { continue }
         if key == "entity" {
-          let alias = scope.alias(of: position, isRequired: isRequired)
+          let alias = try scope.alias(of: position, isRequired: isRequired, in: text)
           return try entityOperand(entity, alias: alias, rest, text: text)
         }
         throw TranslationError(unknownKey: key, in: text, of: entity.description)
@@ -56,7 +56,7 @@ extension PredicateTranslation {
       guard let column = entity.column(named: path) else {
         throw TranslationError(text, "\(entity.name).\(path) isn't stored.")
       }
-      let alias = scope.alias(of: position, isRequired: isRequired)
+      let alias = try scope.alias(of: position, isRequired: isRequired, in: text)
       let name = "\(alias).\(SQLSyntax.quoted(column.name))"
       if let attribute = column.property as? NSAttributeDescription {
         guard rest.isEmpty else {

@@ -282,7 +282,7 @@ extension PredicateTranslation {
     }
     if let orderColumn = root.entity.column(named: key)?.orderColumn, let start = root.start {
       // The order keys of the to-one's inverse.
-      let alias = root.alias(of: start, isRequired: false)
+      let alias = try root.alias(of: start, isRequired: false, in: key)
       return "\(alias).\(SQLSyntax.quoted(orderColumn))" + (descriptor.ascending ? "" : " DESC")
     }
     let path = PredicateKeyPath(key)

@@ -175,8 +175,12 @@ final class TranslationScope {
 
   /// Returns the alias of a position's table, which is joined if necessary.
   ///
-  /// - Parameter isRequired: Whether rows without a partner may be removed.
-  func alias(of position: TranslationPosition, isRequired: Bool) -> String {
+  /// - Parameters:
+  ///   - isRequired: Whether rows without a partner may be removed.
+  ///   - text: The key path, for the error if SQLite can't join another table.
+  func alias(
+    of position: TranslationPosition, isRequired: Bool, in text: String
+  ) throws(TranslationError) -> String {
     switch position.location {
     case .table(let alias):
       if isRequired { require(alias) }
@@ -185,6 +189,12 @@ final class TranslationScope {
       if let known = shared[position.key] {
         if isRequired { require(known) }
         return known
+      }
+      guard tableCount < StoreLimits.joinedTables else {
+        throw TranslationError(
+          text,
+          "Each relationship on a key path joins a table, and SQLite joins up to "
+            + "\(StoreLimits.joinedTables) tables. Use fewer of them, or filter the fetched objects.")
       }
       let alias = alias ?? aliases.next()
       let table = SQLSyntax.quoted(position.entity.table)
@@ -213,6 +223,9 @@ final class TranslationScope {
   }
 
   var hasJoins: Bool { !joins.isEmpty }
+
+  /// The number of tables in the `FROM`.
+  var tableCount: Int { joins.count + 1 }
 
   private func add(_ text: String, alias: String, parent: String, isRequired: Bool) {
     joins.append(Join(alias: alias, text: text, parent: parent, isInner: false))

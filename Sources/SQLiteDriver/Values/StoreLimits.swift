@@ -51,6 +51,10 @@ package enum StoreLimits {
   ///
   /// SQLite numbers up to 32,766 bound values of a statement.
   package static let boundValues = 32_000
+  /// The maximum number of tables in a join.
+  ///
+  /// SQLite's own limit; each relationship on a key path joins a table.
+  package static let joinedTables = 64
 
   // MARK: Files
 

@@ -312,6 +312,28 @@ import Testing
     }
   }
 
+  @Test("ANY and key paths join as many tables as SQLite can")
+  func manyRelationshipsStayWithinTheLimitOfJoins() throws {
+    let library = try LibraryRows(seed: 3, count: 40)
+    let item = try #require(library.model.entity(named: "Item"))
+    func keys(_ format: String) throws -> Set<Int64> {
+      let query = try library.translator.fetch(
+        entity: item, predicate: NSPredicate(format: format), result: .identifiers)
+      return Set(try library.keys(query))
+    }
+    let once = "ANY tags.name == 'ab'"
+    let many = Array(repeating: once, count: 70).joined(separator: " AND ")
+    let found = try keys(once)
+    #expect(!found.isEmpty && found.count < 40)
+    #expect(try keys(many) == found)
+    let others = "author.mentor == nil"
+    #expect(try keys("\(many) AND \(others)") == keys("\(once) AND \(others)"))
+    let path = "author." + String(repeating: "mentor.", count: 62)
+    #expect(try keys("\(path)name == 'a'").isEmpty)
+    let error = #expect(throws: TranslationError.self) { try keys("\(path)mentor.name == 'a'") }
+    #expect(error?.description.contains("SQLite joins up to 64 tables") == true)
+  }
+
   @Test func longListsOfUUIDsAreBoundAsBytes() throws {
     let keys = (0...30_000).map { _ in UUID() }
     let texts = try select(NSPredicate(format: "key IN %@", keys.map(\.uuidString))).query
