@@ -10,8 +10,7 @@ extension PredicateTranslation {
     _ path: ToManyPath, at site: Site, keepsWhole: Bool = false
   ) throws(TranslationError) -> SQLOperand {
     guard case .operator(let found) = path.rest.first else {
-      throw TranslationError(
-        path.text, "A path through a to-many relationship needs ANY, ALL, or @count.")
+      throw TranslationError(path.text, path.reason)
     }
     let rest = path.rest.dropFirst()
     if found == .count {

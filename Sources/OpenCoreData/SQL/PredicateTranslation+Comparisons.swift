@@ -265,8 +265,7 @@ extension PredicateTranslation {
       throw TranslationError(
         rules.piece, "\(attribute) isn't a string, so it can't be searched in the store.")
     case .toMany(let path):
-      throw TranslationError(
-        rules.piece, "\(path.text) is to-many, so it needs ANY, ALL, or @count.")
+      throw TranslationError(rules.piece, path.reason)
     default:
       throw TranslationError(rules.piece, "A text is needed on both sides.")
     }

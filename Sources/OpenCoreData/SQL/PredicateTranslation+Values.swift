@@ -107,8 +107,7 @@ extension PredicateTranslation {
         rules.piece, "An entity can be compared only with entities, and its name only with strings."
       )
     case .toMany(let path):
-      throw TranslationError(
-        rules.piece, "\(path.text) is to-many, so it needs ANY, ALL, or @count.")
+      throw TranslationError(rules.piece, path.reason)
     case .list:
       throw TranslationError(rules.piece, "A list is compared by IN or BETWEEN only.")
     }

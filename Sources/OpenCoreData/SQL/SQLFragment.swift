@@ -212,6 +212,15 @@ struct ToManyPath {
 
   /// The condition on the elements and the name of their variable, for a `SUBQUERY`.
   var filter: (variable: String, predicate: NSPredicate)?
+
+  /// The reason why the path isn't a single value, for messages.
+  var reason: String {
+    for case .operator(let found) in rest {
+      return "In SQL, \(found.rawValue) can follow only the first to-many relationship, "
+        + "\(relationship.relationship.name), directly. Use SUBQUERY, or filter the fetched objects."
+    }
+    return "\(text) is to-many, so it needs ANY, ALL, or @count."
+  }
 }
 
 /// The value of one `?`.
