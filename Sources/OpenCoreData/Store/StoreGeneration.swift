@@ -128,6 +128,12 @@ struct PinnedRows {
     rows[key] = row
   }
 
+  /// Retains a row that was read from the snapshot, instead of one that was cached before.
+  mutating func replace(by row: Row, rootIndex: Int, key: Int64) {
+    row.retain()
+    rows.updateValue(row, forKey: RowKey(rootIndex: rootIndex, primaryKey: key))?.release()
+  }
+
   mutating func keep(_ destinations: [FetchedIdentity], for key: ToManyKey) {
     links[RowKey(rootIndex: key.rootIndex, primaryKey: key.primaryKey), default: [:]][
       key.relationship] = destinations
@@ -185,7 +191,9 @@ extension CachingStore {
   /// Adds rows of a generation to the row cache if it has nothing newer, and otherwise to the
   /// generation's own rows.
   ///
-  /// - Returns: The rows themselves, each retained for the caller.
+  /// The cached rows may differ from the snapshot: another coordinator or process, or a batch
+  /// request, may have changed them before it, or after it.
+  /// - Returns: The rows themselves, or cached rows that are equal, each retained for the caller.
   final func install(
     _ rows: [FetchedRow], owning: [Bool], for generation: StoreGeneration
   ) -> [Row] {
@@ -195,18 +203,24 @@ extension CachingStore {
         let (rootIndex, key) = (fetched.layout.rootIndex, fetched.primaryKey)
         if owning { shared.rows.addOwner(rootIndex: rootIndex, key: key) }
         if let known = shared.row(rootIndex: rootIndex, key: key, of: generation) {
-          known.retain()
-          fetched.row.release()
-          return known
+          if known.isEqual(to: fetched.row) {
+            known.retain()
+            fetched.row.release()
+            return known
+          }
+          // Its relationships may have changed, too.
+          shared.toMany.forget(rootIndex: rootIndex, key: key)
         }
-        // No save since: the row is the newest known.
-        if generation.sharesCache, commitNumber == generation.commit {
+        // No save since, and no newer row cached: the row is the newest known.
+        if generation.sharesCache, commitNumber == generation.commit,
+          !shared.hasRow(rootIndex: rootIndex, key: key, newerThan: generation)
+        {
           return shared.rows.install(
             fetched.row, rootIndex: rootIndex, key: key, commit: generation.commit - 1,
             timestamp: timestamp)
         }
         if shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
-          generation.rows.keep(fetched.row, rootIndex: rootIndex, key: key)
+          generation.rows.replace(by: fetched.row, rootIndex: rootIndex, key: key)
         }
         return fetched.row
       }
@@ -241,6 +255,12 @@ extension CachingStore.SharedRows {
     return rows.row(rootIndex: rootIndex, key: key, before: generation.commit)
   }
 
+  /// Returns whether the row cache has a row that was read after a generation was created.
+  func hasRow(rootIndex: Int, key: Int64, newerThan generation: StoreGeneration) -> Bool {
+    rows.peek(rootIndex: rootIndex, key: key) { _ in true } == true
+      && rows.row(rootIndex: rootIndex, key: key, before: generation.commit) == nil
+  }
+
   /// Returns the destinations of a to-many in a generation; `nil` if they must be read.
   func destinations(_ key: ToManyKey, of generation: StoreGeneration) -> [FetchedIdentity]? {
     if let known = generation.rows.destinations(key) { return known }
@@ -263,5 +283,14 @@ extension CachingStore.SharedRows {
     for generation in generations.lazy.compactMap(\.generation) {
       generation.rows.forget(rootIndex: rootIndex, key: key)
     }
+  }
+}
+
+extension Row {
+  /// Returns whether another row has the same version and the same bytes.
+  fileprivate func isEqual(to other: Row) -> Bool {
+    if base == other.base { return true }
+    return version == other.version && size == other.size && layoutIndex == other.layoutIndex
+      && memcmp(base + Row.headerSize, other.base + Row.headerSize, size - Row.headerSize) == 0
   }
 }

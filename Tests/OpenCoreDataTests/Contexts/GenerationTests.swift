@@ -272,6 +272,69 @@ struct GenerationTests {
     #expect(pinned.queryGenerationToken != later.queryGenerationToken)
   }
 
+  @Test("A fetch of a pinned context replaces cached rows that are older than its generation")
+  func fetchReplacesRowsOlderThanTheGeneration() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(1)
+    let (pinned, foreign) = (bed.context(), bed.context(try bed.secondCoordinator()))
+    try pinned.performAndWait {
+      try pinned.setQueryGenerationFrom(.current)
+      let person = try #require(try pinned.people().first)
+      #expect(person.label == "p1")
+      try foreign.performAndWait {
+        let theirs = try #require(try foreign.people().first)
+        theirs.label = "theirs"
+        try foreign.save()
+      }
+      let old = try pinned.people()
+      #expect(old.map(\.label) == ["p1"])
+      pinned.refreshAllObjects()
+      let changed = try pinned.people()
+      #expect(changed.map(\.label) == ["theirs"])
+      let update = NSBatchUpdateRequest(entityName: "Person")
+      update.propertiesToUpdate = ["name": "updated"]
+      try pinned.execute(update)
+      pinned.refreshAllObjects()
+      let updated = try pinned.people()
+      #expect(updated.map(\.label) == ["updated"])
+      // The row has the version of the store.
+      person.label = "mine"
+      try pinned.save()
+    }
+  }
+
+  @Test("A pinned context doesn't read a newer row that another context has cached")
+  func newerCachedRowsAreNotRead() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(1)
+    let (pinned, reader) = (bed.context(), bed.context())
+    let foreign = bed.context(try bed.secondCoordinator())
+    try pinned.performAndWait {
+      try pinned.setQueryGenerationFrom(.current)
+      let count = try pinned.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+      #expect(count == 1)
+    }
+    try foreign.performAndWait {
+      let theirs = try #require(try foreign.people().first)
+      theirs.label = "theirs"
+      try foreign.save()
+    }
+    try reader.performAndWait {
+      let newest = try reader.people()
+      #expect(newest.map(\.label) == ["theirs"])
+      try pinned.performAndWait {
+        let person = try #require(try pinned.people().first)
+        #expect(person.label == "p1")
+        pinned.refresh(person, mergeChanges: false)
+        let before = pinned.counters
+        #expect(person.label == "p1")
+        #expect((pinned.counters - before).selects == 0)
+      }
+      reader.refresh(newest[0], mergeChanges: false)
+      #expect(newest[0].label == "theirs")
+    }
+  }
+
   @Test(
     "A merge policy resolves conflicts with rows that are newer than the pinned generation",
     arguments: StoreKind.allCases)
