@@ -26,8 +26,9 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   let openTransaction = Mutex<Int64?>(nil)
   /// Watches the file for other writers, if the store was opened with remote change notifications.
   let watcher = Mutex<StoreWatcher?>(nil)
-  /// The names of external data files that couldn't be removed, and to which no row refers.
-  private let unused = Mutex<Set<String>>([])
+  /// The names of external data files that remain to be removed, with the number of a commit after
+  /// which no row refers to them.
+  private let unused = Mutex<[String: UInt64]>([:])
 
   init(
     pool: ConnectionPool, mapping: SQLModel, storeIndex: Int, url: URL, identifier: String,
@@ -136,12 +137,24 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   /// Removes external data files to which no row refers.
   ///
-  /// Those that can't be removed are tried again with the next ones, and when the store is closed.
-  /// After that, they stay, and `cdprof doctor` lists them.
+  /// Those that a query generation may need, and those that can't be removed, are tried again with
+  /// the next ones, by the next save, and when the store is closed. After that, they stay, and
+  /// `cdprof doctor` lists them.
   func removeExternalData(_ files: [ExternalFile]) {
-    unused.withLock { names in
-      names.formUnion(files.map(\.name))
-      if !names.isEmpty, external.remove(named: names, isLasting: false) { names = [] }
+    let commit = commitNumber
+    let isEmpty = unused.withLock { unused in
+      for file in files { unused[file.name] = commit }
+      return unused.isEmpty
+    }
+    if isEmpty { return }
+    // Outside of the other lock: the last reference to a generation may be released here.
+    let generations: [StoreGeneration] =
+      isRemoved ? [] : withShared { $0.generations.compactMap(\.generation) }
+    let oldest = generations.map(\.commit).min() ?? .max
+    unused.withLock { unused in
+      let names = Set(unused.lazy.filter { $0.value <= oldest }.map(\.key))
+      guard !names.isEmpty, external.remove(named: names, isLasting: false) else { return }
+      for name in names { unused[name] = nil }
     }
   }
 

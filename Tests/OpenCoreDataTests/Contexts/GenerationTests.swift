@@ -335,6 +335,45 @@ struct GenerationTests {
     }
   }
 
+  @Test("The file of a replaced value is removed after the generations that refer to it")
+  func filesOfAGenerationRemain() throws {
+    let photo = SchemaModels.entity(
+      "Photo", [SchemaModels.attribute("data", .binaryDataAttributeType)])
+    photo.attributesByName["data"]?.allowsExternalBinaryDataStorage = true
+    let model = NSManagedObjectModel()
+    model.entities = [photo]
+    let bed = try ContextBed(.sqlite, model: model)
+    let (pinned, writer) = (bed.context(), bed.context())
+    let files = ExternalStorage(storeURL: try #require(bed.store?.url))
+    let values = (1...3 as ClosedRange<UInt8>).map { Data(repeating: $0, count: 100_001) }
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Photo")
+    let photos = try writer.performAndWait {
+      let photos = [writer.make("Photo", ["data": values[0]])]
+      try writer.save()
+      return photos
+    }
+    let old = try pinned.performAndWait {
+      try pinned.setQueryGenerationFrom(.current)
+      return try pinned.fetch(request)
+    }
+    try writer.performAndWait {
+      for value in values.dropFirst() {
+        photos[0].setValue(value, forKey: "data")
+        try writer.save()
+      }
+      #expect(try files.fileNames().count == 3)
+    }
+    try pinned.performAndWait {
+      #expect(old.map { $0.value(forKey: "data") as? Data } == [values[0]])
+      try pinned.setQueryGenerationFrom(nil)
+    }
+    try writer.performAndWait {
+      writer.delete(photos[0])
+      try writer.save()
+      #expect(try files.fileNames().isEmpty)
+    }
+  }
+
   @Test(
     "A merge policy resolves conflicts with rows that are newer than the pinned generation",
     arguments: StoreKind.allCases)
