@@ -211,9 +211,8 @@ extension CachingStore {
           // Its relationships may have changed, too.
           shared.toMany.forget(rootIndex: rootIndex, key: key)
         }
-        // No save since, and no newer row cached: the row is the newest known.
-        if generation.sharesCache, commitNumber == generation.commit,
-          !shared.hasRow(rootIndex: rootIndex, key: key, newerThan: generation)
+        if generation.sharesCache,
+          shared.isNewest(rootIndex: rootIndex, key: key, generation, lastCommit: commitNumber)
         {
           return shared.rows.install(
             fetched.row, rootIndex: rootIndex, key: key, commit: generation.commit - 1,
@@ -255,10 +254,14 @@ extension CachingStore.SharedRows {
     return rows.row(rootIndex: rootIndex, key: key, before: generation.commit)
   }
 
-  /// Returns whether the row cache has a row that was read after a generation was created.
-  func hasRow(rootIndex: Int, key: Int64, newerThan generation: StoreGeneration) -> Bool {
-    rows.peek(rootIndex: rootIndex, key: key) { _ in true } == true
-      && rows.row(rootIndex: rootIndex, key: key, before: generation.commit) == nil
+  /// Returns whether a generation's row of a key is at least as new as anything known: the cached
+  /// row is older, or there's none and nothing was saved since.
+  func isNewest(
+    rootIndex: Int, key: Int64, _ generation: StoreGeneration, lastCommit: UInt64
+  ) -> Bool {
+    if rows.row(rootIndex: rootIndex, key: key, before: generation.commit) != nil { return true }
+    return lastCommit == generation.commit
+      && rows.peek(rootIndex: rootIndex, key: key) { _ in true } == nil
   }
 
   /// Returns the destinations of a to-many in a generation; `nil` if they must be read.

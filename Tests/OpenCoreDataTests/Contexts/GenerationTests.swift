@@ -297,7 +297,18 @@ struct GenerationTests {
       pinned.refreshAllObjects()
       let updated = try pinned.people()
       #expect(updated.map(\.label) == ["updated"])
-      // The row has the version of the store.
+      update.propertiesToUpdate = ["name": "again"]
+      try pinned.execute(update)
+      pinned.refreshAllObjects()
+      _ = try pinned.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+      // A save after the generation doesn't make its rows older than the cached ones.
+      let writer = bed.context()
+      try writer.performAndWait {
+        _ = writer.make("Team", ["name": "u", "serial": Int64(9)])
+        try writer.save()
+      }
+      let again = try pinned.people()
+      #expect(again.map(\.label) == ["again"])
       person.label = "mine"
       try pinned.save()
     }
