@@ -206,9 +206,9 @@ extension NSManagedObjectContext {
         let rows = try reader.rows(
           ContiguousArray(keys.map(\.primaryKey)), of: asked.layout, batchSize: plan.batchSize,
           in: scope)
-        let page = makeObjects(rows, from: reader, asked)
+        let page = makeObservedObjects(rows, from: reader, asked)
         visit(page)
-        try prefetch(plan.prefetchPaths, from: page, of: plan.entity, in: store)
+        try prefetch(asked.prefetchPaths, from: page, of: plan.entity, in: store)
       }
     }
   }

@@ -85,11 +85,8 @@ final class IncrementalReader: StoreReader {
       }
       covered = layout
     }
-    guard let rootIndex = covered?.rootIndex else { return [] }
-    let isObserved = type(of: source).observesRegistrations
-    let new = isObserved ? Set(identities.filter(isNew).map(\.primaryKey)) : []
-    retain(prefetched, by: context.makeObjects(rows.take(), from: self, plan))
-    if !new.isEmpty { source.didRegister(rootIndex: rootIndex, keys: new.sorted()) }
+    guard covered != nil else { return [] }
+    retain(prefetched, by: context.makeObservedObjects(rows.take(), from: self, plan))
     return identities
   }
 
@@ -99,12 +96,6 @@ final class IncrementalReader: StoreReader {
     for object in objects {
       object.prefetched = object.prefetched.map { $0.joined(with: prefetched) } ?? prefetched
     }
-  }
-
-  private func isNew(_ identity: FetchedIdentity) -> Bool {
-    let object = context.registry.object(
-      rootIndex: identity.layout.rootIndex, key: identity.primaryKey)
-    return object.map { !identity.isOf($0.layout) } ?? true
   }
 
   func dictionaries(
@@ -270,5 +261,26 @@ final class IncrementalReader: StoreReader {
       reached += found.filter { seen.insert(RowKey($0)).inserted }
     }
     return try rows(reached, in: scope)
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Returns the objects of fetched rows as `makeObjects` does, and notifies an incremental store
+  /// of those that weren't registered.
+  final func makeObservedObjects(
+    _ rows: [FetchedRow], from reader: any StoreReader, _ plan: FetchPlan
+  ) -> [NSManagedObject] {
+    guard let store = reader.store as? NSIncrementalStore,
+      type(of: store).observesRegistrations, let rootIndex = rows.first?.layout.rootIndex
+    else { return makeObjects(rows, from: reader, plan) }
+    let new = Set(rows.map(\.identity).filter { isUnregistered($0) }.map(\.primaryKey))
+    let objects = makeObjects(rows, from: reader, plan)
+    if !new.isEmpty { store.didRegister(rootIndex: rootIndex, keys: new.sorted()) }
+    return objects
+  }
+
+  private func isUnregistered(_ identity: FetchedIdentity) -> Bool {
+    let object = registry.object(rootIndex: identity.layout.rootIndex, key: identity.primaryKey)
+    return object.map { !identity.isOf($0.layout) } ?? true
   }
 }

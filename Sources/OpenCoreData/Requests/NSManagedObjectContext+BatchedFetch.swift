@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
     let saved = ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })
     return try read(store) { reader in
       let rows = try reader.rows(saved, of: plan.layout, batchSize: plan.batchSize, in: scope)
-      let loaded = makeObjects(rows, from: reader, plan)
+      let loaded = makeObservedObjects(rows, from: reader, plan)
       // Rows come in the order of their keys, the batch has the order of the fetch; a row that no
       // longer exists is represented by a fault.
       let batch = withExtendedLifetime(loaded) {

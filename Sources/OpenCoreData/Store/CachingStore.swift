@@ -111,7 +111,8 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
   /// Called after contexts have deregistered objects of an incremental store.
   func didUnregister(rootIndex: Int, keys: [Int64]) {}
 
-  /// Removes an owner from each key, as `removeOwner` does, for an object that stays registered.
+  /// Removes an owner from each key, as `removeOwner` does, but no object is deregistered: the
+  /// owner isn't one, or stays registered.
   final func removeSpareOwner(rootIndex: Int, keys: some Sequence<Int64>) {
     withShared { shared in
       for key in keys {

@@ -37,7 +37,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   }
 
   deinit {
-    rowOwner?.removeOwner(rootIndex: layout.rootIndex, keys: CollectionOfOne(primaryKey))
+    rowOwner?.removeSpareOwner(rootIndex: layout.rootIndex, keys: CollectionOfOne(primaryKey))
   }
 
   /// The identity under which the row is or will be stored.

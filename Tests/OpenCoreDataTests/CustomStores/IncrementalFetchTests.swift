@@ -395,6 +395,30 @@ struct IncrementalFetchTests {
     }
     #expect(released.sorted() == ["d1", "e1", "e2", "e3"])
   }
+
+  @Test("Objects of a batch are reported, too, but not the rows of object IDs")
+  func registrationsAreBalanced() throws {
+    let coordinator = try BatchStore.coordinator()
+    let store = try #require(coordinator.persistentStores.first as? BatchStore)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      request.fetchBatchSize = 2
+      let batch = try context.fetchBatched(request)
+      _ = batch[1]
+      #expect(store.registrations == ["a": 1, "b": 1])
+    }
+    #expect(store.registrations == ["a": 0, "b": 0])
+    // Across stores, rows are read for object IDs.
+    try coordinator.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/memory"))
+    let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Item")
+    ids.resultType = .managedObjectIDResultType
+    ids.fetchLimit = 2
+    let count = try context.performAndWait { try context.fetch(ids).count }
+    #expect(count == 1, "the first has no row")
+    #expect(store.registrations == ["a": 0, "b": 0])
+  }
 }
 
 /// A store of three items that reads the values of a batch together: the first is missing, and the
@@ -416,6 +440,21 @@ private final class BatchStore: NSIncrementalStore, @unchecked Sendable {
 
   override class var loadsBatches: Bool { true }
 
+  /// The number of contexts that have registered an object, by its reference object.
+  private(set) var registrations: [String: Int] = [:]
+
+  override func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {
+    for id in objectIDs { registrations[name(id), default: 0] += 1 }
+  }
+
+  override func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {
+    for id in objectIDs { registrations[name(id), default: 0] -= 1 }
+  }
+
+  private func name(_ id: NSManagedObjectID) -> String {
+    referenceObject(for: id) as? String ?? ""
+  }
+
   override func loadMetadata() throws {
     metadata = [NSStoreUUIDKey: "batch", NSStoreTypeKey: BatchStore.batchType.rawValue]
   }
@@ -426,7 +465,8 @@ private final class BatchStore: NSIncrementalStore, @unchecked Sendable {
     guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>,
       let entity = fetch.entity, let context
     else { return [Any]() }
-    let ids = ["a", "b", "c"].map { newObjectID(for: entity, referenceObject: $0) }
+    let names = ["a", "b", "c"].prefix(fetch.fetchLimit > 0 ? fetch.fetchLimit : 3)
+    let ids = names.map { newObjectID(for: entity, referenceObject: $0) }
     return fetch.resultType == .managedObjectIDResultType ? ids : ids.map(context.object(with:))
   }
 
