@@ -361,14 +361,7 @@ struct HistoryTests {
       NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
     ]
     let stack = try SharedStack(.sqlite, model(), options: options)
-    let notes = LineList()
-    let observer = NotificationCenter.default.addObserver(
-      forName: .NSPersistentStoreRemoteChange, object: stack.coordinator, queue: nil
-    ) { note in
-      let token = note.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
-      notes.add(token.map { "\($0)" } ?? "no token")
-    }
-    defer { NotificationCenter.default.removeObserver(observer) }
+    let changes = RemoteChangeList(stack.coordinator)
     let other = try stack.foreignContext()
     for commit in 1...3 {
       try other.performAndWait {
@@ -376,7 +369,7 @@ struct HistoryTests {
         try other.save()
       }
       let wanted = try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
-      #expect(try await eventually { notes.lines.last == "\(wanted)" }, "commit \(commit)")
+      #expect(try await eventually { changes.tokens.last == "\(wanted)" }, "commit \(commit)")
     }
   }
 

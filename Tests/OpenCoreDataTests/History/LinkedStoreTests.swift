@@ -14,19 +14,13 @@ struct LinkedStoreTests {
     try coordinator.addPersistentStore(
       type: .sqlite, at: link,
       options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
-    let notes = LineList()
-    let observer = NotificationCenter.default.addObserver(
-      forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
-    ) { _ in
-      notes.add("changed")
-    }
-    defer { NotificationCenter.default.removeObserver(observer) }
+    let changes = RemoteChangeList(coordinator)
     let context = stack.context()
     try context.performAndWait {
       _ = context.make("Item")
       try context.save()
     }
-    #expect(try await eventually { notes.lines.first == "changed" })
+    #expect(try await eventually { changes.tokens.first == "no token" })
     withExtendedLifetime(coordinator) {}
   }
 }

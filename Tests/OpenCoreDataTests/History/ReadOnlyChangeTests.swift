@@ -21,14 +21,7 @@ struct ReadOnlyChangeTests {
         NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
       ])
     #expect(try names() == ["Store.sqlite"])
-    let notes = LineList()
-    let observer = NotificationCenter.default.addObserver(
-      forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
-    ) { note in
-      let token = note.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
-      notes.add(token.map { "\($0)" } ?? "no token")
-    }
-    defer { NotificationCenter.default.removeObserver(observer) }
+    let changes = RemoteChangeList(coordinator)
     let other = try stack.foreignContext()
     for commit in 1...3 {
       try other.performAndWait {
@@ -38,7 +31,7 @@ struct ReadOnlyChangeTests {
       let writing = try #require(other.persistentStoreCoordinator)
       let token = try #require(writing.currentPersistentHistoryToken(fromStores: nil))
       #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == token)
-      #expect(try await eventually { notes.lines.last == "\(token)" }, "commit \(commit)")
+      #expect(try await eventually { changes.tokens.last == "\(token)" }, "commit \(commit)")
     }
   }
 }
