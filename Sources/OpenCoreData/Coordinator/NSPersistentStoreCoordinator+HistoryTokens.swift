@@ -31,8 +31,8 @@ extension NSPersistentStoreCoordinator {
   ///   number without a statement.
   func historyToken(afterSave hasWritten: Bool) -> NSPersistentHistoryToken? {
     let stores = rowStores.compactMap { $0 as? SQLiteStore }.filter {
-      if case .some(nil) = $0.knownHistory.withLock({ $0 }) { return false }
-      return true
+      guard let known = $0.knownHistory.withLock({ $0 }) else { return true }
+      return known.tables != nil
     }
     guard !stores.isEmpty else { return nil }
     let written = stores.compactMap { store in

@@ -140,10 +140,18 @@ extension SQLiteStore {
   }
 
   /// Returns the tables of the history; `nil` if the file has none.
+  ///
+  /// Others can create them at any time. **Cost:** nothing once they're known; without a history,
+  /// the number of the schema's version.
   func historyTables(on connection: Connection) throws -> HistoryTables? {
-    if let known = knownHistory.withLock({ $0 }) { return known }
+    let known = knownHistory.withLock { $0 }
+    if let tables = known?.tables { return tables }
+    let version = try connection.statement("PRAGMA schema_version")
+    defer { version.reset() }
+    let schema = try version.step() ? version.int64(0) : 0
+    if let known, known.schema == schema { return nil }
     let found = try HistoryTables.find(on: connection)
-    knownHistory.withLock { $0 = .some(found) }
+    knownHistory.withLock { $0 = (tables: found, schema: schema) }
     return found
   }
 

@@ -18,8 +18,9 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   /// By the index of the entity in the model; `nil` for entities that the store can't contain.
   private let entities: [SQLEntity?]
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
-  /// The tables of the history, looked up once; the inner `nil` means that there are none.
-  let knownHistory = Mutex<HistoryTables??>(nil)
+  /// The tables of the history, or `nil` tables if the file had none in this version of its schema;
+  /// `nil` before the first lookup.
+  let knownHistory = Mutex<(tables: HistoryTables?, schema: Int64)?>(nil)
   /// The last history transaction that this coordinator has committed.
   let writtenTransaction = Mutex<Int64?>(nil)
   /// The history transaction in the open transaction; `nil` if there's none.

@@ -56,4 +56,27 @@ struct HistoryTablesTests {
     }
     #expect(try other.values("SELECT COUNT(*) FROM ACHANGE") == [[.integer(1)]])
   }
+
+  @Test("A store that's already open saves to a history that another process creates")
+  func openStoresSaveToALaterHistory() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+      #expect(stack.coordinator.currentPersistentHistoryToken(fromStores: nil) == nil)
+    }
+    let other = try stack.foreignContext(options: [NSPersistentHistoryTrackingKey: true])
+    let tracking = try #require(other.persistentStoreCoordinator)
+    try context.performAndWait {
+      let item = context.make("Item")
+      try context.save()
+      let token = try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
+      #expect(tracking.currentPersistentHistoryToken(fromStores: nil) == token)
+      let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+      request.resultType = .objectIDs
+      let result = try context.execute(request) as? NSPersistentHistoryResult
+      #expect(result?.result as? [NSManagedObjectID] == [item.objectID])
+    }
+  }
 }

@@ -34,4 +34,25 @@ struct ReadOnlyChangeTests {
       #expect(try await eventually { changes.tokens.last == "\(token)" }, "commit \(commit)")
     }
   }
+
+  @Test("A history that another process creates later is read, and its tokens are posted")
+  func laterHistoryIsRead() async throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: stack.storeURL,
+      options: [
+        NSReadOnlyPersistentStoreOption: true,
+        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+      ])
+    #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == nil)
+    let changes = RemoteChangeList(coordinator)
+    let other = try stack.foreignContext(options: [NSPersistentHistoryTrackingKey: true])
+    try other.performAndWait {
+      _ = other.make("Item")
+      try other.save()
+    }
+    let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+    #expect(try await eventually { changes.tokens.last == "\(token)" })
+  }
 }

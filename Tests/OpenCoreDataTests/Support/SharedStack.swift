@@ -34,8 +34,10 @@ final class SharedStack {
   }
 
   /// A context of another coordinator over the same file.
-  func foreignContext(_ policy: NSMergePolicy = .error) throws -> NSManagedObjectContext {
-    let context = try files.coldContext()
+  func foreignContext(
+    _ policy: NSMergePolicy = .error, options: [AnyHashable: Any]? = nil
+  ) throws -> NSManagedObjectContext {
+    let context = try files.coldContext(options: options)
     context.mergePolicy = policy
     return context
   }
