@@ -75,7 +75,7 @@ struct HistoryReading {
 
   /// Returns the transactions after a position, in order.
   ///
-  /// - Throws: 134301 for a token after which transactions were deleted.
+  /// - Throws: 134301 for a token after which transactions were deleted, or after the last one.
   func transactions(
     after position: NSPersistentHistoryChangeRequest.Position, withChanges: Bool
   ) throws -> [NSPersistentHistoryTransaction] {
@@ -105,6 +105,9 @@ struct HistoryReading {
 
   /// Checks that no transaction after a token was deleted, wherever it was: transactions are
   /// numbered consecutively, so a missing number indicates a deleted one.
+  ///
+  /// A token after the last transaction is that of a newer file, of which this one is a copy: the
+  /// next transactions get numbers that the token includes.
   private func check(_ token: NSPersistentHistoryToken) throws {
     guard let last = token.transactions[store.identifier] else { return }
     let rows = try connection.values(
@@ -112,13 +115,17 @@ struct HistoryReading {
         + "WHERE Z_ENT = \(HistoryTables.transactionEntity)), 0)) FROM ATRANSACTION WHERE Z_PK > ?",
       [.integer(last)])
     guard case .integer(let count)? = rows.first?.first,
-      case .integer(let newest)? = rows.first?.last, newest > last,
+      case .integer(let newest)? = rows.first?.last,
       newest.subtractingReportingOverflow(last) != (count, false)
     else { return }
+    let cause =
+      newest < last
+      ? "The history ends before transaction \(last): the store is an older copy."
+      : "Transactions after \(last) were deleted from the history."
     throw NSError.coreData(
       NSPersistentHistoryTokenExpiredError,
-      "Transactions after \(last) were deleted from the history. Fetch again what is needed, and continue "
-        + "from currentPersistentHistoryToken(fromStores:).",
+      "\(cause) Fetch again what is needed, and continue from "
+        + "currentPersistentHistoryToken(fromStores:).",
       [NSAffectedStoresErrorKey: [store]])
   }
 

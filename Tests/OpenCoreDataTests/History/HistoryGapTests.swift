@@ -48,4 +48,43 @@ struct HistoryGapTests {
       #expect(counts() == [expired, expired, expired, 1])
     }
   }
+
+  @Test("A token after the last transaction, as in a restored backup, is expired: error 134301")
+  func tokenOfANewerFileIsExpired() throws {
+    let options = [NSPersistentHistoryTrackingKey: true]
+    let stack = try SharedStack(.sqlite, SavingModels.items(), options: options)
+    let backup = stack.storeURL.deletingLastPathComponent().appendingPathComponent("Backup.sqlite")
+    var tokens: [NSPersistentHistoryToken?] = []
+    for isLast in [false, true] {
+      let context = try stack.foreignContext(options: options)
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      try context.performAndWait {
+        _ = context.make("Item")
+        try context.save()
+      }
+      tokens.append(coordinator.currentPersistentHistoryToken(fromStores: nil))
+      guard !isLast else { continue }
+      try NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+        .replacePersistentStore(
+          at: backup, withPersistentStoreFrom: stack.storeURL, type: .sqlite)
+    }
+    let restored = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+    try restored.addPersistentStore(type: .sqlite, at: backup, options: options)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = restored
+    try context.performAndWait {
+      func fetch(_ token: NSPersistentHistoryToken?) -> NSError? {
+        thrownError {
+          try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token))
+        }
+      }
+      #expect(restored.currentPersistentHistoryToken(fromStores: nil) == tokens[0])
+      #expect(fetch(tokens[0]) == nil)
+      #expect(fetch(tokens[1])?.code == NSPersistentHistoryTokenExpiredError)
+      _ = context.make("Item")
+      try context.save()
+      // Nothing distinguishes the token from that of this file's own transaction anymore.
+      #expect(fetch(tokens[1]) == nil)
+    }
+  }
 }
