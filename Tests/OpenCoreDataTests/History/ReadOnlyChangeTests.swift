@@ -1,4 +1,5 @@
 import OpenCoreData
+import SQLiteDriver
 import Testing
 
 @Suite("Remote changes of stores that are opened read-only")
@@ -54,5 +55,49 @@ struct ReadOnlyChangeTests {
     }
     let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
     #expect(try await eventually { changes.tokens.last == "\(token)" })
+  }
+
+  @Test("The deletion of a rollback journal, which commits its transaction, is posted")
+  func deletionOfAJournalIsPosted() async throws {
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(),
+      options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item", ["name": "old"])
+      try context.save()
+    }
+    for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }
+    // As if a process had stopped between writing the file and deleting the journal. Without
+    // syncing, the journal is complete before the commit.
+    let writer = try Connection(
+      path: stack.storeURL.path, access: .writing,
+      options: Connection.Options(pragmas: [("journal_mode", "DELETE"), ("synchronous", "OFF")]))
+    try writer.execute("BEGIN")
+    try writer.execute("UPDATE ZITEM SET ZNAME = 'new'")
+    let journal = URL(fileURLWithPath: stack.storeURL.path + "-journal")
+    let pages = try Data(contentsOf: journal)
+    try writer.execute("COMMIT")
+    writer.close()
+    try pages.write(to: journal)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: stack.storeURL,
+      options: [
+        NSReadOnlyPersistentStoreOption: true,
+        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+      ])
+    func names() throws -> [String] {
+      let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      reader.persistentStoreCoordinator = coordinator
+      return try reader.performAndWait {
+        try reader.everyObject(of: "Item").compactMap { $0.value(forKey: "name") as? String }
+      }
+    }
+    #expect(try names() == ["old"])
+    let changes = RemoteChangeList(coordinator)
+    try FileManager.default.removeItem(at: journal)
+    #expect(try await eventually { changes.tokens.last == "no token" })
+    #expect(try names() == ["new"])
   }
 }
