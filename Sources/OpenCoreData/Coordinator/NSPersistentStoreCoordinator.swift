@@ -335,8 +335,8 @@ extension Notification.Name {
   /// was migrated is under `NSUUIDChangedPersistentStoresKey`.
   public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
     "NSPersistentStoreCoordinatorStoresDidChangeNotification")
-  /// Posted when a coordinator is about to remove a store, which can be read until all observers
-  /// have returned.
+  /// Posted when a coordinator is about to remove a store, which can be read and written until all
+  /// observers have returned.
   ///
   /// Posted on the thread that removes it, with the store as the object.
   public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(

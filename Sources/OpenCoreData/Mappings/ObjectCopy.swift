@@ -134,6 +134,7 @@ extension NSPersistentStoreCoordinator {
     guard let former = store as? RowStore, store.persistentStoreCoordinator === self else {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
+    postWillRemove(store)
     let copied = try copyObjects(of: former, to: url, options, type)
     return try replace(former) {
       try add(type, former.configuration, at: url, options: options)

@@ -196,8 +196,9 @@ extension NSPersistentStoreCoordinator {
   /// store.
   ///
   /// The files of the old store aren't deleted. Objects of contexts belong to the old store, so
-  /// reset the contexts; unsaved changes aren't copied. A store at the URL is replaced. The
-  /// did-change notification has the old and the new ID of every object.
+  /// reset the contexts; unsaved changes aren't copied, except those that an observer of the
+  /// will-remove notification saves. A store at the URL is replaced. The did-change notification
+  /// has the old and the new ID of every object.
   ///
   /// A SQLite store is copied to another as a file: object IDs keep their URIs, because the copy
   /// has the same UUID. A copy of another type has its objects, its own UUID if primary keys
@@ -222,16 +223,19 @@ extension NSPersistentStoreCoordinator {
     guard sqlite.persistentStoreCoordinator === self else {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
+    let isMoved = source.standardizedFileURL != url.standardizedFileURL
     if !url.isNullDevice {
-      let isMoved = source.standardizedFileURL != url.standardizedFileURL
       try Self.checkReplaceable(url, .sqlite, options)
       if isMoved { try Self.checkUnused(url, options) }
+    }
+    // Its observers may save to the store.
+    postWillRemove(store)
+    if !url.isNullDevice {
       let target = TemporaryStore(replacing: url)
       defer { target.remove() }
       try sqlite.copyFiles(from: source, to: target.url)
       if isMoved { try StoreFile.move(from: target.url, to: url) }
     }
-    postWillRemove(store)
     let removed = detach(store)
     do {
       let new = try add(
@@ -267,6 +271,7 @@ extension NSPersistentStoreCoordinator {
     guard let former = store as? RowStore, store.persistentStoreCoordinator === self else {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
+    postWillRemove(store)
     let result = try StoreConversion(
       store: former, model: managedObjectModel, url: url, type: type, options: options
     ).run()
@@ -279,12 +284,12 @@ extension NSPersistentStoreCoordinator {
 
   /// Removes a store, adds its copy, and posts the IDs of all objects in both.
   ///
+  /// That it will be removed was posted before it was copied: observers may save to it.
   /// - Throws: The error of adding the copy; the store is added then.
   func replace(
     _ store: RowStore, by addCopy: () throws -> NSPersistentStore,
     pairs: (NSPersistentStore) -> [StoreConversion.Pair]
   ) throws -> NSPersistentStore {
-    postWillRemove(store)
     let removed = detach(store)
     do {
       let new = try addCopy()

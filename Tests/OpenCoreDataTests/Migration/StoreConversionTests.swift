@@ -128,6 +128,37 @@ struct StoreConversionTests {
     #expect(try Self.ids(reader).keys.sorted() == ["Ada", "Cy", "Di", "London", "Paris", "Rome"])
   }
 
+  @Test(
+    "What an observer saves before the store is removed is in its copy",
+    arguments: [StoreKind.sqlite, .memory, .xml], [StoreKind.sqlite, .memory, .xml])
+  func changesSavedByObserversAreCopied(from: StoreKind, to: StoreKind) throws {
+    let stack = try TestStack(from, model: Self.model())
+    let context = try stack.coldContext()
+    try Self.fill(context)
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    context.performAndWait {
+      let city = NSEntityDescription.insertNewObject(forEntityName: "City", into: context)
+      city.setValue("Rome", forKey: "name")
+    }
+    let failures = LineList()
+    let token = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, queue: nil
+    ) { _ in
+      do {
+        try context.performAndWait { try context.save() }
+      } catch {
+        failures.add("\(error)")
+      }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    try coordinator.migratePersistentStore(
+      store, to: stack.folder.appendingPathComponent("Converted"), type: to.type)
+    #expect(failures.lines == [])
+    context.performAndWait { context.reset() }
+    #expect(try Self.ids(context).keys.sorted() == ["Ada", "Cy", "Di", "London", "Paris", "Rome"])
+  }
+
   private static func ids(_ context: NSManagedObjectContext) throws -> [String: NSManagedObjectID] {
     try context.performAndWait {
       try ["Person", "City"].reduce(into: [:]) { ids, entity in
