@@ -114,7 +114,8 @@ final class StoreWatcher: @unchecked Sendable {  // mutable state is used only o
     }
   }
 
-  /// Reads the kernel's events; returns whether any is about this store.
+  /// Reads the kernel's events; returns whether any is about this store, or may have been: the
+  /// kernel discards events that don't fit into its queue.
   private func drain() -> Bool {
     var isThisStore = false
     let header = MemoryLayout<inotify_event>.size
@@ -132,6 +133,8 @@ final class StoreWatcher: @unchecked Sendable {  // mutable state is used only o
           // A reader that opens the store writes the WAL index, too.
           let isCounted = connection != nil || !name.hasSuffix("-shm")
           if isCounted, name.hasPrefix(fileName) { isThisStore = true }
+          let mask = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+          if mask & UInt32(IN_Q_OVERFLOW) != 0 { isThisStore = true }
           offset += header + length
         }
       }

@@ -100,4 +100,50 @@ struct ReadOnlyChangeTests {
     #expect(try await eventually { changes.tokens.last == "no token" })
     #expect(try names() == ["new"])
   }
+
+  @Test("A commit is posted even if the kernel has discarded its events")
+  func commitWithoutEventsIsPosted() async throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: stack.storeURL,
+      options: [
+        NSReadOnlyPersistentStoreOption: true,
+        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+      ])
+    let (notes, end) = (LineList(), DispatchSemaphore(value: 0))
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+    ) { _ in
+      notes.add("changed")
+      if notes.lines.count == 1 { _ = end.waitForSignal() }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    // One event, whose observer keeps the others in the kernel's queue.
+    FileManager.default.createFile(atPath: stack.storeURL.path + "-journal", contents: nil)
+    #expect(try await eventually { notes.lines.count == 1 })
+    try Self.fillEventQueue(in: stack.storeURL.deletingLastPathComponent())
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+    }
+    end.signal()
+    #expect(try await eventually { notes.lines.count > 1 })
+    withExtendedLifetime(coordinator) {}
+  }
+
+  /// Writes to two files in turn: the kernel combines equal events that follow each other.
+  private static func fillEventQueue(in folder: URL) throws {
+    let limit = try? String(
+      contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+    let count = limit.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? 16_384
+    let files = try ["a", "b"].map { name in
+      let file = folder.appendingPathComponent(name)
+      try Data().write(to: file)
+      return try FileHandle(forWritingTo: file)
+    }
+    for index in 0...count { try files[index % 2].write(contentsOf: Data([0])) }
+    for file in files { try file.close() }
+  }
 }
