@@ -77,11 +77,19 @@ final class ModelArchiveReader {
     model.fetchRequestTemplates = archive.list(root.fields[ArchiveKey.templates]).compactMap {
       template($0)
     }
+    for (name, _) in archive.entries(root.fields["NSFetchRequestTemplates"]) {
+      warn(
+        "The fetch request template \(archive.string(name) ?? "") isn't read from a compiled model.",
+        Self.document, of: nil)
+    }
     addConfigurations(root)
     addRecorded(root)
     if archive.isExhausted { throw KeyedArchive.exhaustion }
     return model
   }
+
+  /// What to do about predicates that Core Data has archived, in a form that isn't public.
+  private static let document = "Read the .xcdatamodeld instead."
 
   /// Adds values that a `.mom` file doesn't contain: localized names and Core Data's hashes.
   private func addRecorded(_ root: KeyedArchive.Object) {
@@ -269,6 +277,10 @@ extension ModelArchiveReader {
           "The predicate of the index \(name) can't be read: \(error.message).",
           "Write a complete predicate, or remove it.", of: entity)
       }
+    } else if archive.object(object.fields["NSPartialIndexPredicate"]) != nil {
+      warn(
+        "The predicate of the index \(name) isn't read from a compiled model: the index contains all rows.",
+        Self.document, of: entity)
     }
     return index
   }

@@ -158,4 +158,33 @@ import Testing
     #expect(Self.differences(copy.outline, model.outline) == [])
     #expect(copy.entitiesByName["Level79"]?.relationshipsByName.count == 80)
   }
+
+  @Test("Predicates that Core Data has archived in a compiled model are warnings")
+  func unreadPartsOfCompiledModelsAreWarnings() throws {
+    let first = HostileArchiveTests.otherObjects(1)
+    let others: [BinaryPropertyList.Value] = [
+      .array([.uid(first + 1)]),
+      .dictionary([
+        "NSIndexName": .string("byName"), "NSPartialIndexPredicate": .uid(first + 2),
+        "$class": .uid(4),
+      ]),
+      .dictionary(["$class": .uid(4)]),
+      .dictionary([
+        "NS.keys": .array([.string("recent")]), "NS.objects": .array([.uid(first + 2)]),
+        "$class": .uid(4),
+      ]),
+    ]
+    let bytes = HostileArchiveTests.archive(
+      [("Item", nil, ["NSFetchIndexDescriptions": .uid(first)])],
+      root: ["NSFetchRequestTemplates": .uid(first + 3)], others: others)
+    let model = try ModelArchive.read(bytes: bytes)
+    #expect(
+      model.readerWarnings.map(\.description) == [
+        "Item: The predicate of the index byName isn't read from a compiled model: the index contains "
+          + "all rows. Read the .xcdatamodeld instead.",
+        "The fetch request template recent isn't read from a compiled model. Read the .xcdatamodeld "
+          + "instead.",
+      ])
+    #expect(model.entitiesByName["Item"]?.indexes.map(\.name) == ["byName"])
+  }
 }
