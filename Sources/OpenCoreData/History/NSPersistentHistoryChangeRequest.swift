@@ -177,6 +177,21 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   }
 }
 
+extension NSPersistentHistoryChangeRequest: NSCopying {
+  /// Returns a copy of the request, with a copy of its fetch request.
+  ///
+  /// A copy of a subclass is a plain `NSPersistentHistoryChangeRequest`.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let copy = NSPersistentHistoryChangeRequest(position, deletes: deletes)
+    copy.affectedStores = affectedStores
+    copy.resultType = resultType
+    copy.fetchRequest = fetchRequest.map {
+      NSFetchRequest<any NSFetchRequestResult>(copying: $0)
+    }
+    return copy
+  }
+}
+
 extension NSPredicate {
   /// Whether it consists of comparisons, so that its format names the keys that it reads.
   fileprivate var isComparisons: Bool {

@@ -105,4 +105,27 @@ struct HistoryTransactionTests {
       #expect(stack.coordinator.currentPersistentHistoryToken(fromStores: nil) == token)
     }
   }
+
+  @Test("A copied history request is independent of the original")
+  func copiedHistoryRequestIsIndependent() throws {
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])
+    let context = stack.context()
+    try context.performAndWait {
+      for author in ["A", "B", "B"] {
+        context.transactionAuthor = author
+        _ = context.make("Item")
+        try context.save()
+      }
+      let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+      fetch.predicate = NSPredicate(format: "author == 'B'")
+      let original = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+      original.resultType = .count
+      let copy = try #require(original.copy() as? NSPersistentHistoryChangeRequest)
+      fetch.predicate = nil
+      original.resultType = .statusOnly
+      let result = try context.execute(copy) as? NSPersistentHistoryResult
+      #expect(result?.result as? Int == 2)
+    }
+  }
 }
