@@ -120,7 +120,7 @@ struct ReadOnlyChangeTests {
     }
     defer { NotificationCenter.default.removeObserver(observer) }
     // One event, whose observer keeps the others in the kernel's queue.
-    FileManager.default.createFile(atPath: stack.storeURL.path + "-journal", contents: nil)
+    _ = FileManager.default.createFile(atPath: stack.storeURL.path + "-journal", contents: nil)
     #expect(try await eventually { notes.lines.count == 1 })
     try Self.fillEventQueue(in: stack.storeURL.deletingLastPathComponent())
     let context = stack.context()

@@ -1,7 +1,7 @@
 import OpenCoreData
 
 /// Records the history tokens of a coordinator's remote change notifications.
-final class RemoteChangeList {
+final class RemoteChangeList: @unchecked Sendable {  // `observer` is used at the end only
   private let notes: LineList
   private let observer: any NSObjectProtocol
 
