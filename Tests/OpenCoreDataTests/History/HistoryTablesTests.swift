@@ -1,6 +1,8 @@
-import OpenCoreData
 import SQLiteDriver
+import Synchronization
 import Testing
+
+@testable import OpenCoreData
 
 @Suite("Tables of the persistent history")
 struct HistoryTablesTests {
@@ -40,8 +42,7 @@ struct HistoryTablesTests {
       lines.add(error.map { "\($0)" } ?? "opened")
     }
     begun.wait()
-    // It has looked for the tables by then, and waits for the lock.
-    Thread.sleep(forTimeInterval: 0.5)
+    // It may look for the tables before or after they're created.
     for statement in statements { try other.execute(statement) }
     try other.execute(
       "INSERT INTO Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (16001, 'CHANGE', 0, 0), "
@@ -55,6 +56,38 @@ struct HistoryTablesTests {
       try context.save()
     }
     #expect(try other.values("SELECT COUNT(*) FROM ACHANGE") == [[.integer(1)]])
+  }
+
+  @Test("A column that another process adds after the look for it isn't added twice")
+  func columnsAddedMeanwhileAreUsed() throws {
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])
+    let path = stack.storeURL.path
+    let connection = try Connection(path: path, access: .writing)
+    defer { connection.close() }
+    let isAdded = Mutex(false)
+    // The look for the columns calls it while it reads: LIKE of a pattern and a name.
+    try connection.createFunction("like", argumentCount: 2, deterministic: true) { arguments in
+      let isFirst = isAdded.withLock { isAdded in
+        defer { isAdded = true }
+        return !isAdded
+      }
+      if isFirst {
+        let other = try Connection(path: path, access: .writing)
+        defer { other.close() }
+        try other.execute("ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE0")
+      }
+      guard case .text(let pattern) = arguments[0], case .text(let name) = arguments[1] else {
+        return .null
+      }
+      return .integer(name.hasPrefix(pattern.dropLast()) ? 1 : 0)
+    }
+    let model = SavingModels.items()
+    model.entitiesByName["Item"]?.attributesByName["name"]?.preservesValueInHistoryOnDeletion =
+      true
+    try HistoryTables.make(on: connection, for: SQLModel(model: model))
+    #expect(isAdded.withLock { $0 })
+    #expect(try HistoryTables.find(on: connection)?.tombstoneCount == 1)
   }
 
   @Test("A store that's already open saves to a history that another process creates")
