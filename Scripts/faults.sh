@@ -10,7 +10,7 @@ set -eu
 long=$1 start=$2 step=$3
 shift 3
 set -- --disable-xctest "$@" --filter \
-  'MigrationFailureTests|SaveFailureTests|SeveralStoresFailureTests|StoreFileFailureTests|CommandFailureTests|ReportFailureTests|FailingFilesTests|PowerLossTests'
+  'MigrationFailureTests|FileStatusFailureTests|MaintenanceFailureTests|SaveFailureTests|SeveralStoresFailureTests|StoreFileFailureTests|CommandFailureTests|ReportFailureTests|FailingFilesTests|PowerLossTests'
 
 if [ -z "$long" ]; then
   CDPROF_FAULTS=12 exec swift test "$@"

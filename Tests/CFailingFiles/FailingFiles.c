@@ -326,6 +326,39 @@ int linkat(int from, const char *name, int to, const char *new, int flags) {
   return note_call(find_linkat()(from, name, to, new, flags), failing_files_link, from, name, to, new);
 }
 
+// Attributes. SQLite takes a journal or WAL whose attributes it can't read for a missing one, so its
+// calls by name aren't counted.
+
+#define EXAMINES_FILE(name, type)                                            \
+  NEXT(int, name, int, struct type *)                                        \
+  int name(int file, struct type *result) {                                  \
+    int error = decide_file(failing_files_status, file);                     \
+    return error ? fail(error) : find_##name()(file, result);                \
+  }
+EXAMINES_FILE(fstat, stat)
+EXAMINES_FILE(fstat64, stat64)
+
+#define EXAMINES_NAME(name, type)                                            \
+  NEXT(int, name, const char *, struct type *)                               \
+  int name(const char *path, struct type *result) {                          \
+    int error = is_sqlite(__builtin_return_address(0))                       \
+                ? 0 : decide_name(failing_files_status, AT_FDCWD, path);     \
+    return error ? fail(error) : find_##name()(path, result);                \
+  }
+EXAMINES_NAME(stat, stat)
+EXAMINES_NAME(stat64, stat64)
+EXAMINES_NAME(lstat, stat)
+EXAMINES_NAME(lstat64, stat64)
+
+#define EXAMINES_NAME_AT(name, type)                                         \
+  NEXT(int, name, int, const char *, struct type *, int)                     \
+  int name(int folder, const char *path, struct type *result, int flags) {   \
+    int error = decide_name(failing_files_status, folder, path);             \
+    return error ? fail(error) : find_##name()(folder, path, result, flags); \
+  }
+EXAMINES_NAME_AT(fstatat, stat)
+EXAMINES_NAME_AT(fstatat64, stat64)
+
 // Folders.
 
 NEXT(DIR *, opendir, const char *)

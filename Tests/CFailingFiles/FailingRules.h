@@ -25,6 +25,9 @@ int decide(int kind, const char *path);
 /* Whether a call of this thread has failed, by a rule that's still there. */
 int has_failed(void);
 
+/* Whether an address is in SQLite's code. */
+int is_sqlite(void *address);
+
 #pragma GCC visibility pop
 
 /* The next definition of a function, looked up once: by the first call, from any thread. */

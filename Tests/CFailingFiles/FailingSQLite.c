@@ -31,14 +31,14 @@ static int find_code(struct dl_phdr_info *object, size_t size, void *unused) {
 
 __attribute__((constructor)) static void find_sqlite(void) { dl_iterate_phdr(find_code, 0); }
 
-static int is_internal(void *address) {
+int is_sqlite(void *address) {
   return (uintptr_t)address >= code_start && (uintptr_t)address < code_end;
 }
 
 NEXT(int, sqlite3_step, sqlite3_stmt *)
 int sqlite3_step(sqlite3_stmt *statement) {
   if (statement && is_counted(failing_files_step) && !sqlite3_stmt_busy(statement)
-      && !is_internal(__builtin_return_address(0))) {
+      && !is_sqlite(__builtin_return_address(0))) {
     const char *path = sqlite3_db_filename(sqlite3_db_handle(statement), "main");
     int error = path ? decide(failing_files_step, path) : 0;
     if (error) return error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR;

@@ -9,12 +9,12 @@ package enum FailingFiles {
   /// The kinds of operations; see `CFailingFiles.h`.
   package enum Kind: Int, CaseIterable, Sendable {
     case readOpen, writeOpen, create, read, write, sync, truncate, rename, link, remove, make
-    case lock, list, attribute, statement, allocation
+    case lock, list, attribute, status, statement, allocation
   }
 
   /// What fails, and how.
   package enum Cause: String, CaseIterable, Sendable {
-    /// Any operation, with EIO.
+    /// Any operation, with EIO; reading a file's attributes only if that kind is requested.
     case inputOutput
     /// Whatever requires space, with ENOSPC.
     case fullDisk
@@ -34,7 +34,7 @@ package enum FailingFiles {
     /// The operations that fail.
     package var kinds: Set<Kind> {
       switch self {
-      case .inputOutput: Set(Kind.allCases).subtracting([.statement, .allocation])
+      case .inputOutput: Set(Kind.allCases).subtracting([.status, .statement, .allocation])
       case .fullDisk: [.create, .write, .sync, .truncate, .rename, .link, .make]
       case .shortWrite: [.write]
       case .denied: [.create, .rename, .link, .remove, .make]

@@ -56,15 +56,18 @@ package struct FailureSweep<Prepared> {
   /// Without a limit, it goes on until the operation completes without reaching the failure, and
   /// tries each allocation that `FailingFiles.allocations` selects.
   /// - Parameters:
+  ///   - kinds: The operations that fail; `nil` for those of the cause.
   ///   - check: Gets each attempt; its folder is removed afterward.
   /// - Returns: The number of attempts.
   @discardableResult
   package func run(
-    _ cause: FailingFiles.Cause, limit: Int = FailingFiles.limit, check: (Attempt) throws -> Void
+    _ cause: FailingFiles.Cause, failing kinds: Set<FailingFiles.Kind>? = nil,
+    limit: Int = FailingFiles.limit, check: (Attempt) throws -> Void
   ) throws -> Int {
     let (folder, counted) = try withoutFailure()
     try FileManager.default.removeItem(at: folder)
-    let total = cause.kinds.reduce(0) { $0 + (counted.counts[$1] ?? 0) }
+    let kinds = kinds ?? cause.kinds
+    let total = kinds.reduce(0) { $0 + (counted.counts[$1] ?? 0) }
     var attempts = 0
     // A single failure is permanent for half of the causes.
     let isEven = FailingFiles.Cause.allCases.firstIndex(of: cause)?.isMultiple(of: 2) == true
@@ -74,13 +77,13 @@ package struct FailureSweep<Prepared> {
         for first in stride(from: start, to: .max, by: step) {
           attempts += 1
           let failure = FailingFiles.Failure(cause, at: first, isPermanent: isPermanent)
-          guard try attempt(failure, check) > 0 else { break }
+          guard try attempt(failure, kinds, check) > 0 else { break }
         }
       } else {
         for first in Self.sample(of: total, limit, isShifted: isPermanent) {
           attempts += 1
           let failure = FailingFiles.Failure(cause, at: first, isPermanent: isPermanent)
-          _ = try attempt(failure, check)
+          _ = try attempt(failure, kinds, check)
         }
       }
     }
@@ -90,13 +93,14 @@ package struct FailureSweep<Prepared> {
   private static var counted: URL { FileManager.default.temporaryDirectory }
 
   private func attempt(
-    _ failure: FailingFiles.Failure, _ check: (Attempt) throws -> Void
+    _ failure: FailingFiles.Failure, _ kinds: Set<FailingFiles.Kind>,
+    _ check: (Attempt) throws -> Void
   ) throws -> Int {
     let folder = try copy()
     let prepared = try prepare(folder)
-    let (result, report) = FailingFiles.run(below: Self.counted, failure: failure) {
-      try operation(prepared)
-    }
+    let (result, report) = FailingFiles.run(
+      below: Self.counted, counting: kinds, failure: failure
+    ) { try operation(prepared) }
     var error: (any Error)?
     if case .failure(let thrown) = result { error = thrown }
     try check(

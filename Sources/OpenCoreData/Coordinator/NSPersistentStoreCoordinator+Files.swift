@@ -177,9 +177,8 @@ extension NSPersistentStoreCoordinator {
   class func checkReplaceable(
     _ url: URL, _ type: NSPersistentStore.StoreType, _ options: [AnyHashable: Any]?
   ) throws {
-    var info = stat()
-    guard lstat(url.path, &info) == 0 else { return }
-    if info.st_mode & S_IFMT == S_IFREG, info.st_size == 0 { return }
+    guard FileStamp.exists(path: url.path) else { return }
+    if FileStamp(path: url.path, followsLinks: false)?.size == 0 { return }
     try checkIsStore(url, type, isForced: isForced(options))
   }
 

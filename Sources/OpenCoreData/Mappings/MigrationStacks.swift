@@ -1,5 +1,6 @@
 import ManagedModel
 import ProfileEvents
+import SQLiteDriver
 
 /// The two stacks of a migration: copies of the models with plain managed objects, and a context
 /// each.
@@ -55,7 +56,7 @@ final class MigrationStacks {
     let opened = try add(
       to: coordinators.source, sourceURL, sourceType, options, NSMigrationManagerSourceStoreError)
     created = nil
-    if !FileManager.default.fileExists(atPath: destinationURL.path) {
+    if !FileStamp.exists(path: destinationURL.path, followsLinks: true) {
       created = (destinationURL, destinationType)
     }
     do {

@@ -1,5 +1,6 @@
 import ManagedModel
 import ProfileEvents
+import SQLiteDriver
 import Synchronization
 
 /// Migrates a store object by object, as a mapping model describes.
@@ -167,7 +168,9 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     mappingModel = mapping
     // Primary keys don't tell the instances of other stores apart from these.
     let stores = [sourceURL, destinationURL].map(\.standardizedFileURL)
-    if associatedStores != stores || !FileManager.default.fileExists(atPath: destinationURL.path) {
+    if associatedStores != stores
+      || !FileStamp.exists(path: destinationURL.path, followsLinks: true)
+    {
       (associations, pending) = ([:], [])
     }
     associatedStores = stores

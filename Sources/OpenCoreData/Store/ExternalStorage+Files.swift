@@ -40,11 +40,19 @@ extension ExternalStorage {
     defer { close(folder) }
     var sizes: [String: Int] = [:]
     for name in try FileDescriptors.names(in: folder) where !name.hasPrefix(".") {
-      if let size = FileDescriptors.regularSize(of: name, in: folder) {
+      if let size = try FileDescriptors.regularSize(of: name, in: folder) {
         sizes[name] = Int(clamping: size)
       }
     }
     return sizes
+  }
+
+  private static func regularNames(in folder: Int32) throws(FileProblem) -> [String] {
+    var names: [String] = []
+    for name in try FileDescriptors.names(in: folder) {
+      if try FileDescriptors.regularSize(of: name, in: folder) != nil { names.append(name) }
+    }
+    return names
   }
 
   /// Returns the value in a file.
@@ -137,10 +145,7 @@ extension ExternalStorage {
     defer { close(source) }
     let target = try other.openFolder(creates: true)
     defer { close(target) }
-    for name in try FileDescriptors.names(in: source)
-    where wanted?.contains(name) ?? true
-      && FileDescriptors.regularSize(of: name, in: source) != nil
-    {
+    for name in try Self.regularNames(in: source) where wanted?.contains(name) ?? true {
       try FileDescriptors.copy(name, from: source, to: target)
     }
     try FileDescriptors.syncNames(in: target)
@@ -154,8 +159,7 @@ extension ExternalStorage {
   func shareFiles(with other: ExternalStorage) throws(FileProblem) {
     guard let source = try openExistingFolder() else { return }
     defer { close(source) }
-    let names = try FileDescriptors.names(in: source)
-      .filter { FileDescriptors.regularSize(of: $0, in: source) != nil }
+    let names = try Self.regularNames(in: source)
     guard !names.isEmpty else { return }
     let target = try other.openFolder(creates: true)
     defer { close(target) }
@@ -176,13 +180,12 @@ extension ExternalStorage {
   func removeFolder() throws {
     // The item itself, and what is in it: no link is followed.
     let support = folder.deletingLastPathComponent()
-    var info = stat()
-    guard lstat(support.path, &info) == 0 else { return }
+    guard FileStamp.exists(path: support.path) else { return }
     do {
       try FileManager.default.removeItem(at: support)
     } catch {
-      throw NSError.file(
-        support.path, "removed", FileErrorText.errno(of: error as NSError) ?? EIO)
+      let number = FileErrorText.errno(of: error as NSError) ?? EIO
+      if number != ENOENT { throw NSError.file(support.path, "removed", number) }
     }
   }
 

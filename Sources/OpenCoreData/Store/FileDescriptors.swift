@@ -55,12 +55,15 @@ enum FileDescriptors {
   }
 
   /// Returns the size in bytes; `nil` for anything but a regular file.
-  static func regularSize(of name: String, in folder: Int32) -> Int64? {
+  ///
+  /// - Throws: `FileProblem` if it can't be determined.
+  static func regularSize(of name: String, in folder: Int32) throws(FileProblem) -> Int64? {
     var info = stat()
-    guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0,
-      info.st_mode & S_IFMT == S_IFREG
-    else { return nil }
-    return Int64(info.st_size)
+    guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else {
+      guard errno == ENOENT else { throw FileProblem(errno) }
+      return nil
+    }
+    return info.st_mode & S_IFMT == S_IFREG ? Int64(info.st_size) : nil
   }
 
   static func read(
@@ -165,7 +168,12 @@ enum FileDescriptors {
     let file = openat(folder, name, reading)
     guard file >= 0 else { throw FileProblem(errno) }
     var info = stat()
-    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+    guard fstat(file, &info) == 0 else {
+      let problem = FileProblem(errno)
+      close(file)
+      throw problem
+    }
+    guard info.st_mode & S_IFMT == S_IFREG else {
       close(file)
       throw FileProblem(reason: "it isn't a regular file")
     }

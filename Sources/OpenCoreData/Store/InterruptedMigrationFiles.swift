@@ -22,10 +22,7 @@ struct InterruptedMigrationFiles {
   /// Whether an operation is running or was interrupted.
   ///
   /// **Cost:** one `lstat`.
-  var exist: Bool {
-    var info = stat()
-    return lstat("\(folder)/\(list)", &info) == 0
-  }
+  var exist: Bool { FileStamp.exists(path: "\(folder)/\(list)") }
 
   /// Returns the URL of a new temporary store on the same volume.
   func temporaryStore() -> URL {
@@ -51,7 +48,7 @@ struct InterruptedMigrationFiles {
   /// - Returns: Whether there's no list anymore.
   @discardableResult
   func finish() -> Bool {
-    !exist || unlink("\(folder)/\(list)") == 0
+    !exist || unlink("\(folder)/\(list)") == 0 || errno == ENOENT
   }
 
   /// Removes a store and all remains of operations on it.

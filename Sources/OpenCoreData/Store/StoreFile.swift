@@ -52,7 +52,12 @@ package enum StoreFile {
   /// - Throws: 134070 if it's being written continuously; as `copy(from:to:)`.
   static func copyConsistently(from source: URL, to destination: URL) throws {
     for _ in 0..<maximumTries {
-      let inspection = try StoreFileInspection(path: source.path)
+      let inspection: StoreFileInspection
+      do {
+        inspection = try StoreFileInspection(path: source.path)
+      } catch {
+        throw copyError(error.message, source, isOutOfSpace: false)
+      }
       try copy(from: source, to: destination)
       if !inspection.isStale { return }
     }
@@ -161,8 +166,7 @@ package enum StoreFile {
   /// - Throws: 134070 if that's impossible; a rename or a copy of the database would lose rows
   ///   then.
   package static func checkpoint(_ store: URL) throws {
-    guard companions.contains(where: { FileManager.default.fileExists(atPath: store.path + $0) })
-    else { return }
+    guard companions.contains(where: { FileStamp.exists(path: store.path + $0) }) else { return }
     do throws(SQLiteError) {
       let connection = try Connection(path: store.path, access: .writing)
       defer { connection.close() }
@@ -196,18 +200,14 @@ package enum StoreFile {
   ///
   /// External data files could belong to a database with another extension, if there's one.
   static func isPartlyRemoved(at url: URL) -> Bool {
-    func exists(_ path: String) -> Bool {
-      var info = stat()
-      return lstat(path, &info) == 0
-    }
-    guard !exists(url.path) else { return false }
+    guard !FileStamp.exists(path: url.path) else { return false }
     if InterruptedMigrationFiles(of: url).exist
-      || companions.contains(where: { exists(url.path + $0) })
+      || companions.contains(where: { FileStamp.exists(path: url.path + $0) })
     {
       return true
     }
     let support = ExternalStorage(storeURL: url).folder.deletingLastPathComponent()
-    guard exists(support.path) else { return false }
+    guard FileStamp.exists(path: support.path) else { return false }
     let stem = url.deletingPathExtension().lastPathComponent
     let names = try? FileManager.default.contentsOfDirectory(
       atPath: url.deletingLastPathComponent().path)

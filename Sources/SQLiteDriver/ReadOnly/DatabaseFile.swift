@@ -182,6 +182,17 @@ package struct FileStamp: Sendable, Hashable {
     modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
+  /// Returns whether a path has an item: a file, a folder, or a link.
+  ///
+  /// It has one, too, if that can't be determined, such as because of an I/O error: a file that
+  /// can't be examined must not be mistaken for a missing one.
+  /// - Parameter followsLinks: Whether the target of a link must exist.
+  package static func exists(path: String, followsLinks: Bool = false) -> Bool {
+    var info = stat()
+    let result = followsLinks ? stat(path, &info) : lstat(path, &info)
+    return result == 0 || ![ENOENT, ENOTDIR].contains(errno)
+  }
+
   /// Returns the permissions of a file, or 0 if it doesn't exist.
   static func permissions(path: String) -> mode_t {
     var info = stat()

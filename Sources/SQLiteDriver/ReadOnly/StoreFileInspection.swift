@@ -33,7 +33,8 @@ package struct StoreFileInspection: Sendable, Hashable {
 
   /// Inspects the files at a path.
   ///
-  /// - Throws: `SQLITE_CANTOPEN` with the reason if the file doesn't exist.
+  /// - Throws: `SQLITE_CANTOPEN` with the reason if the file doesn't exist, or if the attributes of
+  ///   the WAL or the journal can't be read.
   package init(path: String) throws(SQLiteError) {
     if let problem = StoreFileProblem.ofPath(path) {
       throw SQLiteError(code: problem.code, message: problem.description)
@@ -50,11 +51,26 @@ package struct StoreFileInspection: Sendable, Hashable {
     }
     self.path = resolved
     self.database = database
-    log = FileStamp(path: resolved + "-wal", followsLinks: false)
-    journal = FileStamp(path: resolved + "-journal", followsLinks: false)
+    log = try StoreFileInspection.stamp(of: resolved + "-wal")
+    journal = try StoreFileInspection.stamp(of: resolved + "-journal")
     let head = StoreFileInspection.head(of: journal, path: resolved + "-journal")
     journalIsHot = head.first != 0
     journalHasHeader = head == StoreFileInspection.journalMagic
+  }
+
+  /// Returns the stamp of a WAL or journal; `nil` if there's none.
+  ///
+  /// - Throws: `SQLITE_CANTOPEN` if its attributes can't be read: without it, the database is
+  ///   another version of the store.
+  private static func stamp(of path: String) throws(SQLiteError) -> FileStamp? {
+    errno = 0
+    if let stamp = FileStamp(path: path, followsLinks: false) { return stamp }
+    let reason = errno
+    guard [0, ENOENT, ENOTDIR].contains(reason) else {
+      throw SQLiteError(
+        code: .cantOpen, message: "\(path) can't be read: \(String(cString: strerror(reason)))")
+    }
+    return nil
   }
 
   /// The way to read the file.

@@ -35,7 +35,8 @@ struct FailingFilesTests {
     }
     let sqlite = try counts { try Self.writeDatabase(folder) }
     #expect(
-      Set([.create, .read, .write, .sync, .lock, .remove, .statement]).isSubset(of: sqlite.keys))
+      Set([.create, .read, .write, .sync, .lock, .remove, .status, .statement])
+        .isSubset(of: sqlite.keys))
     let (one, two) = (folder.appendingPathComponent("1"), folder.appendingPathComponent("2"))
     let files = FileManager.default
     let foundation = try counts {
@@ -62,7 +63,7 @@ struct FailingFilesTests {
       try StoreFile.remove(at: two)
     }
     #expect(
-      Set([.link, .rename, .readOpen, .sync, .make, .create, .write, .remove])
+      Set([.link, .rename, .readOpen, .sync, .make, .create, .write, .remove, .status])
         .isSubset(of: own.keys))
   }
 
@@ -110,10 +111,9 @@ struct FailingFilesTests {
     let folder = try Self.folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     for countsAllThreads in [false, true] {
+      let new = folder.path + "/\(countsAllThreads)"
       let (_, report) = FailingFiles.run(below: folder, countsAllThreads: countsAllThreads) {
-        let thread = Thread {
-          mkdir(folder.appendingPathComponent("\(countsAllThreads)").path, 0o700)
-        }
+        let thread = Thread { mkdir(new, 0o700) }
         thread.start()
         while !thread.isFinished { usleep(1_000) }
       }

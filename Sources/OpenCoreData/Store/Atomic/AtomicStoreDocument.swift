@@ -124,7 +124,7 @@ struct AtomicStoreFile {
   let url: URL
   let form: AtomicStoreForm
 
-  var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+  var exists: Bool { FileStamp.exists(path: url.path, followsLinks: true) }
 
   /// Reads the file once.
   ///
@@ -156,7 +156,7 @@ struct AtomicStoreFile {
   /// Writes a new store's document, or one changed outside of a store.
   ///
   /// - Throws: 134080 if it can't be written.
-  func create(_ document: StoreDocument) throws -> FileStamp? {
+  func create(_ document: StoreDocument) throws -> FileStamp {
     do {
       return try replace(by: document)
     } catch {
@@ -177,8 +177,8 @@ struct AtomicStoreFile {
   /// - Throws: The file system's errors and those of `beforeCommit`; the old file is kept then.
   func replace(
     by document: StoreDocument, beforeCommit: () throws -> Void = {}
-  ) throws -> FileStamp? {
-    if let target {
+  ) throws -> FileStamp {
+    if let target = try linkTarget() {
       return try AtomicStoreFile(url: target, form: form)
         .replace(by: document, beforeCommit: beforeCommit)
     }
@@ -187,10 +187,14 @@ struct AtomicStoreFile {
     let folder = url.deletingLastPathComponent()
     removeAbandonedFiles(in: folder)
     let new = folder.appendingPathComponent(newPrefix + UUID().uuidString)
+    let stamp: FileStamp
     do {
       let descriptor = try write(data, to: new)
       // The lock on the new file ends when it's closed.
       defer { close(descriptor) }
+      // Another process can replace the file as soon as it's renamed, which doesn't change this.
+      guard let written = FileStamp(path: new.path) else { throw notWritten(EIO) }
+      stamp = written
       try beforeCommit()
       guard rename(new.path, url.path) == 0 else { throw notWritten(errno) }
     } catch {
@@ -198,7 +202,7 @@ struct AtomicStoreFile {
       throw error
     }
     sync(folder)
-    return FileStamp(path: url.path)
+    return stamp
   }
 
   /// Removes the file; ignores one that doesn't exist.
@@ -208,12 +212,15 @@ struct AtomicStoreFile {
     if exists { try FileManager.default.removeItem(at: url) }
   }
 
-  /// The target of a symbolic link; `nil` if the file isn't a link, or its target doesn't exist.
-  private var target: URL? {
+  /// Returns the target of a symbolic link; `nil` if the file isn't a link, or its target doesn't
+  /// exist.
+  private func linkTarget() throws -> URL? {
     var info = stat()
-    guard lstat(url.path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK,
-      let path = realpath(url.path, nil)
-    else { return nil }
+    guard lstat(url.path, &info) == 0 else {
+      guard errno == ENOENT else { throw notWritten(errno) }
+      return nil
+    }
+    guard info.st_mode & S_IFMT == S_IFLNK, let path = realpath(url.path, nil) else { return nil }
     defer { free(path) }
     return URL(fileURLWithPath: String(cString: path), isDirectory: false)
   }
@@ -238,7 +245,10 @@ struct AtomicStoreFile {
   /// - Returns: The descriptor of the file, which is locked until the caller closes it.
   private func write(_ data: Data, to new: URL) throws -> Int32 {
     var old = stat()
-    let permissions = stat(url.path, &old) == 0 ? old.st_mode & 0o7777 : nil
+    let isThere = stat(url.path, &old) == 0
+    // A link without a target is replaced.
+    guard isThere || [ENOENT, ELOOP].contains(errno) else { throw notWritten(errno) }
+    let permissions = isThere ? old.st_mode & 0o7777 : nil
     let descriptor = open(
       new.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions ?? 0o666)
     guard descriptor >= 0 else { throw notWritten(errno) }

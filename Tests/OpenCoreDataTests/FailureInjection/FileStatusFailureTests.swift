@@ -1,0 +1,169 @@
+import FailingFiles
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite(
+  "Attributes of files that can't be read",
+  .enabled(if: FailingFiles.isAvailable, "The sanitizers replace the functions."))
+struct FileStatusFailureTests {
+  private static let limit = max(FailingFiles.limit, 12)
+
+  private static func store(_ folder: URL) -> URL { MigrationScenario.store(in: folder) }
+
+  private static func contents(_ url: URL) throws -> [String: [String]] {
+    try MigrationScenario.withContext(MigrationScenario.version(1), url) {
+      try content(of: $0)
+    }
+  }
+
+  @Test("An external data file whose attributes can't be read isn't left out of a copy")
+  func externalFilesAreCopiedOrTheCopyFails() throws {
+    let fixture = try FailureFixture()
+    let source = Self.store(fixture.template)
+    for byte: UInt8 in 1...3 {
+      try ExternalStorage(storeURL: source).write(Data(repeating: byte, count: 100))
+    }
+    let names = try ExternalStorage(storeURL: source).fileNames()
+    func other(_ folder: URL) -> URL { folder.appendingPathComponent("Other.sqlite") }
+    let copies: [(URL) throws -> Void] = [
+      { try StoreFile.copyExternalFiles(from: Self.store($0), to: other($0)) },
+      {
+        try ExternalStorage(storeURL: Self.store($0))
+          .shareFiles(with: ExternalStorage(storeURL: other($0)))
+      },
+    ]
+    for copy in copies {
+      let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch, copy)
+      let attempts = try sweep.run(.inputOutput, failing: [.status], limit: .max) { attempt in
+        guard attempt.error == nil else { return }
+        let copied = try ExternalStorage(storeURL: other(attempt.folder)).fileNames()
+        #expect(copied == names, "\(attempt.description)")
+      }
+      // One for each file, once and permanently.
+      #expect(attempts >= 2 * names.count)
+    }
+  }
+
+  @Test("A replacement leaves the old or the new store")
+  func replacementLeavesAStore() throws {
+    let fixture = try FailureFixture()
+    func other(_ folder: URL) -> URL { folder.appendingPathComponent("Other.sqlite") }
+    try MigrationScenario.create(Self.store(fixture.template), persons: 6)
+    try MigrationScenario.create(other(fixture.template), persons: 3)
+    let contents = try (
+      old: Self.contents(Self.store(fixture.template)), new: Self.contents(other(fixture.template))
+    )
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+      try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
+        .replacePersistentStore(
+          at: Self.store(folder), withPersistentStoreFrom: other(folder), type: .sqlite)
+    }
+    try sweep.run(.inputOutput, failing: [.status], limit: Self.limit) { attempt in
+      let name = attempt.description
+      let found = try Self.contents(Self.store(attempt.folder))
+      #expect(found == contents.new || attempt.error != nil && found == contents.old, "\(name)")
+      #expect(try Self.contents(other(attempt.folder)) == contents.new, "\(name)")
+      #expect(try FailureFixture.findings(Self.store(attempt.folder)) == [], "\(name)")
+    }
+  }
+
+  @Test("A destruction removes all files, or reports an error, and the next one ends it")
+  func destructionIsCompleted() throws {
+    let fixture = try FailureFixture()
+    try MigrationScenario.create(Self.store(fixture.template), persons: 6)
+    func destroy(_ folder: URL) throws {
+      try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
+        .destroyPersistentStore(at: Self.store(folder), type: .sqlite)
+    }
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch, destroy)
+    try sweep.run(.inputOutput, failing: [.status], limit: Self.limit) { attempt in
+      let name = attempt.description
+      if attempt.error != nil { try destroy(attempt.folder) }
+      #expect(try FailureFixture.names(in: attempt.folder) == [], "\(name)")
+    }
+  }
+
+  @Test(
+    "A document whose attributes can't be read isn't replaced by a new one",
+    arguments: [NSPersistentStore.StoreType.xml, .binary])
+  func documentIsNotReplacedByANewOne(type: NSPersistentStore.StoreType) throws {
+    let fixture = try FailureFixture()
+    let work = StoreWork(testDescription: type.rawValue, type: type)
+    try work.create(in: fixture.template)
+    let before = try work.content(fixture.template)
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+      StoreWork.close(try work.open(folder))
+    }
+    let attempts = try sweep.run(.inputOutput, failing: [.status], limit: .max) { attempt in
+      if let error = attempt.error { FailureFixture.check(error, attempt.description) }
+      #expect(try work.content(attempt.folder) == before, "\(attempt.description)")
+    }
+    #expect(attempts >= 2)
+  }
+
+  @Test(
+    "A save of a document keeps the file's permissions, and the next save succeeds",
+    arguments: [NSPersistentStore.StoreType.xml, .binary])
+  func savedDocumentKeepsItsPermissions(type: NSPersistentStore.StoreType) throws {
+    let fixture = try FailureFixture()
+    let work = StoreWork(testDescription: type.rawValue, type: type)
+    try work.create(in: fixture.template)
+    func rename(_ context: NSManagedObjectContext, to name: String) throws {
+      let cities = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "City"))
+      for city in cities { city.setValue(name, forKey: "name") }
+    }
+    func names(_ folder: URL) throws -> [String?] {
+      let context = try work.open(folder)
+      defer { StoreWork.close(context) }
+      return try context.performAndWait {
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "City"))
+          .map { $0.value(forKey: "name") as? String }
+      }
+    }
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+      let file = folder.appendingPathComponent(work.fileName)
+      guard chmod(file.path, 0o600) == 0 else { throw FileProblem(errno) }
+      let context = try work.open(folder)
+      try context.performAndWait { try rename(context, to: "first") }
+      return context
+    } _: { context in
+      try context.performAndWait { try context.save() }
+    }
+    let attempts = try sweep.run(.inputOutput, failing: [.status], limit: .max) { attempt in
+      let (name, context) = (attempt.description, attempt.prepared)
+      defer { StoreWork.close(context) }
+      let saved = try names(attempt.folder)
+      #expect(attempt.error != nil || saved == ["first", "first"], "\(name)")
+      do {
+        try context.performAndWait {
+          try rename(context, to: "second")
+          try context.save()
+        }
+      } catch {
+        Issue.record("\(name): \(error)")
+      }
+      #expect(try names(attempt.folder) == ["second", "second"], "\(name)")
+      var info = stat()
+      let path = attempt.folder.appendingPathComponent(work.fileName).path
+      #expect(stat(path, &info) == 0 && info.st_mode & 0o777 == 0o600, "\(name)")
+    }
+    #expect(attempts >= 2)
+  }
+
+  @Test(
+    "A migration leaves the old or the new version",
+    arguments: [MigrationScenario.inPlace, .mapped])
+  func migrationLeavesAVersion(scenario: MigrationScenario) throws {
+    let fixture = try MigrationFailureFixture(scenario)
+    try fixture.sweep.run(.inputOutput, failing: [.status], limit: Self.limit) { attempt in
+      let name = "\(scenario.testDescription), \(attempt.description)"
+      do {
+        try fixture.check(attempt.folder, isComplete: attempt.error == nil, name)
+      } catch {
+        Issue.record("\(name): \(error)")
+      }
+    }
+  }
+}
