@@ -221,6 +221,7 @@ extension SQLiteStore {
   ///
   /// **Cost:** as many bytes as the store has; a store file is copied to a temporary folder first.
   /// External data files become values in rows; a missing one stays a reference.
+  /// - Throws: 133000 if an external data file can't be read; the errors of copying and opening.
   func openCopyInMemory(
     at url: URL, storeIndex: Int, options: [AnyHashable: Any]?, model: NSManagedObjectModel,
     hub: EventHub
@@ -242,25 +243,42 @@ extension SQLiteStore {
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appendingPathComponent("Store.sqlite")
     try copyFiles(from: self.url ?? url, to: file)
-    // An in-memory database can't be in WAL mode.
-    let connection = try Connection(
-      path: file.path, access: .writing,
-      options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
-    defer { connection.close() }
-    let store = try open(connection)
-    try store.moveIntoRows(ExternalStorage(storeURL: file))
-    return store
+    do {
+      // An in-memory database can't be in WAL mode.
+      let connection = try Connection(
+        path: file.path, access: .writing,
+        options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
+      defer { connection.close() }
+      let store = try open(connection)
+      do {
+        try store.moveIntoRows(ExternalStorage(storeURL: file))
+      } catch {
+        store.close()
+        throw error
+      }
+      return store
+    } catch let error as SQLiteError {
+      throw NSError.opening(url, error, isReadOnly: false, isInMemory: true)
+    }
   }
 
   /// Writes an in-memory store to a file that doesn't exist.
+  ///
+  /// - Throws: 640 if the disk is full, 134080 if the file can't be written.
   func writeCopy(to file: URL) throws {
-    let target = try Connection(
-      path: file.path, access: .writing,
-      options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
-    defer { target.close() }
-    let reader = try pool.lease()
-    defer { pool.returnToPool(reader) }
-    try reader.copy(into: target)
+    do throws(SQLiteError) {
+      let target = try Connection(
+        path: file.path, access: .writing,
+        options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
+      defer { target.close() }
+      let reader = try pool.lease()
+      defer { pool.returnToPool(reader) }
+      try reader.copy(into: target)
+    } catch {
+      throw NSError.coreData(
+        error.openingCode, "\(file.relativePath) couldn't be written: \(error)",
+        [NSFilePathErrorKey: file.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
+    }
   }
 
   /// Returns the columns of an entity and its subentities whose values may be in external storage.
@@ -279,6 +297,7 @@ extension SQLiteStore {
 
   /// Replaces references to external data files with the contents of the files.
   private func moveIntoRows(_ files: ExternalStorage) throws {
+    let names = try files.fileNames()
     try pool.withWriter { connection in
       for entity in mapping.entities where entity.superentity == nil {
         let table = SQLSyntax.quoted(entity.table)
@@ -287,11 +306,12 @@ extension SQLiteStore {
             "SELECT Z_PK, \(column) FROM \(table) WHERE length(\(column)) BETWEEN 37 AND 38")
           for row in rows {
             guard case .blob(let bytes) = row[1], let file = ExternalFile(reference: Data(bytes)),
-              let value = try? files.read(file)
+              names.contains(file.name)
             else { continue }
+            let value = try ExternalStorage.inRow(files.read(file))
             _ = try connection.values(
               "UPDATE \(table) SET \(column) = ? WHERE Z_PK = ?",
-              [.blob([UInt8](ExternalStorage.inRow(value))), row[0]])
+              [.blob([UInt8](value)), row[0]])
           }
         }
       }

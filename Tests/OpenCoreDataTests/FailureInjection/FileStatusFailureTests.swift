@@ -152,6 +152,39 @@ struct FileStatusFailureTests {
     #expect(attempts >= 2)
   }
 
+  @Test("A store that can't be copied into memory stays open, with all of its values")
+  func copyInMemoryHasAllValues() throws {
+    let fixture = try FailureFixture()
+    try MigrationScenario.create(Self.store(fixture.template), persons: 6)
+    let before = try Self.contents(Self.store(fixture.template))
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+      let coordinator = NSPersistentStoreCoordinator(
+        managedObjectModel: MigrationScenario.version(1))
+      try coordinator.addPersistentStore(type: .sqlite, at: Self.store(folder))
+      return coordinator
+    } _: { coordinator in
+      try coordinator.migratePersistentStore(
+        coordinator.persistentStores[0], to: URL(fileURLWithPath: "/dev/null"), type: .sqlite)
+    }
+    // Each external data file is opened once.
+    let all: [(kind: FailingFiles.Kind, limit: Int)] = [(.readOpen, .max), (.status, Self.limit)]
+    for (kind, limit) in all {
+      try sweep.run(.inputOutput, failing: [kind], limit: limit) { attempt in
+        let (name, coordinator) = (attempt.description, attempt.prepared)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        defer { StoreWork.close(context) }
+        if let error = attempt.error {
+          let error = error as NSError
+          #expect(error.domain == NSCocoaErrorDomain && error.code > 0, "\(name): \(error)")
+          let url = coordinator.persistentStores.first?.url
+          #expect(url?.path == Self.store(attempt.folder).path, "\(name)")
+        }
+        #expect(try content(of: context) == before, "\(name)")
+      }
+    }
+  }
+
   @Test(
     "A migration leaves the old or the new version",
     arguments: [MigrationScenario.inPlace, .mapped])
