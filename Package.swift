@@ -219,7 +219,7 @@ let package = Package(
       name: "cdprofTests",
       dependencies: [
         "Profiling", "FailingFiles", "FuzzTargets", "cdprof", "WorkbenchShell", "WorkbenchCommands",
-        "CSandbox", "WorkbenchText", "OpenCoreData", "ManagedModel", "SQLiteDriver",
+        "RunReports", "CSandbox", "WorkbenchText", "OpenCoreData", "ManagedModel", "SQLiteDriver",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // The code of the articles in the documentation catalogs.

@@ -90,7 +90,7 @@ struct RunRecords {
   }
 
   private static func exists(_ path: String) -> Bool {
-    FileKind.mode(of: path, followingLinks: true) != nil
+    FileKind.exists(path, followingLinks: true)
   }
 
   /// Reads a baseline; the error for a missing file names the option that creates one.

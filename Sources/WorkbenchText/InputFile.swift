@@ -1,5 +1,6 @@
 package import Foundation
 import ManagedModel
+import SQLiteDriver
 
 /// Reads input once, sequentially: a file, a pipe such as `<(…)`, or `-` for standard input.
 package enum InputFile {
@@ -112,6 +113,11 @@ package enum FileKind {
     var status = stat()
     let result = followingLinks ? stat(path, &status) : lstat(path, &status)
     return result == 0 ? status.st_mode : nil
+  }
+
+  /// Returns whether there's a file, or it can't be determined, such as because of an I/O error.
+  package static func exists(_ path: String, followingLinks: Bool) -> Bool {
+    FileStamp.exists(path: path, followsLinks: followingLinks)
   }
 
   /// Returns whether a mode is that of a regular file.

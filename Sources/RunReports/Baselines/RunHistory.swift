@@ -63,8 +63,8 @@ package struct RunHistory: Sendable {
   /// Returns the content of a file; none if it doesn't exist.
   private static func existing(_ url: URL) throws -> Data {
     let path = url.relativePath
-    return FileKind.mode(of: path, followingLinks: true) == nil
-      ? Data() : try InputFile.read(path, limit: InputLimits.resultSize)
+    return FileKind.exists(path, followingLinks: true)
+      ? try InputFile.read(path, limit: InputLimits.resultSize) : Data()
   }
 
   init(_ data: Data, path: String) throws {

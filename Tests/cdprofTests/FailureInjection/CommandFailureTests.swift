@@ -3,6 +3,7 @@ import FailingFiles
 import Foundation
 import OpenCoreData
 import Profiling
+import RunReports
 import SQLiteDriver
 import Testing
 import WorkbenchShell
@@ -55,6 +56,23 @@ struct CommandWork: Sendable, CustomTestStringConvertible {
       let text = try String(contentsOf: file, encoding: .utf8)
       try Data(text.replacing("count: 3", with: "count: 4").utf8).write(to: file)
     },
+    CommandWork(
+      testDescription: "baseline and history",
+      command: { folder in
+        try Run.parse([
+          folder.appendingPathComponent("tiny.yml").path, "--jobs", "1", "--quiet",
+          "--baseline", folder.appendingPathComponent("out/baseline.json").path,
+          "--update-baseline", "--commit", "abc",
+          "--history", folder.appendingPathComponent("out/history.jsonl").path,
+        ])
+      }, isReproducible: false),
+    CommandWork(
+      testDescription: "new",
+      command: { folder in
+        try New.parse([
+          "first", "--force", "--out", folder.appendingPathComponent("out").path,
+        ])
+      }, replacesFiles: false),
     CommandWork(testDescription: "generate") { folder in
       try Generate.parse([
         PackageFiles.model, "--out", folder.appendingPathComponent("out").path,
@@ -176,6 +194,9 @@ struct CommandFailureTests {
           if attempt.error == nil { #expect(found == new, "\(name)") }
         } else {
           try Self.check(found, in: attempt.folder, name)
+          for (file, content) in old where file.hasSuffix(".jsonl") {
+            #expect(found[file]?.starts(with: content) == true, "\(name): \(file)")
+          }
         }
         if attempt.error == nil, !work.isRepeatable {
           // SQLite has done without what failed.
@@ -215,6 +236,24 @@ struct CommandFailureTests {
     #expect(attempts > 2)
   }
 
+  /// Otherwise, the history would start again with the lines of the run.
+  @Test func aHistoryWhoseAttributesCannotBeReadIsNotAMissingOne() throws {
+    let folder = try TestFolder()
+    let template = folder.file("template")
+    try FileManager.default.createDirectory(at: template, withIntermediateDirectories: true)
+    let old = Data("{\"old\":1}\n".utf8)
+    try old.write(to: template.appendingPathComponent("history.jsonl"))
+    let sweep = FailureSweep(copying: template, into: folder.url) { copy in
+      try RunHistory.append(["{}"], to: copy.appendingPathComponent("history.jsonl"))
+    }
+    let attempts = try sweep.run(.inputOutput, failing: [.status], limit: .max) { attempt in
+      let found = try Data(contentsOf: attempt.folder.appendingPathComponent("history.jsonl"))
+      let isAsExpected = attempt.error == nil ? found == old + Data("{}\n".utf8) : found == old
+      #expect(isAsExpected, "\(attempt.description)")
+    }
+    #expect(attempts > 2)
+  }
+
   /// The contents of all files by path, in which the path of the folder, and that of the template
   /// that it's a copy of, are the same.
   private static func contents(of folder: URL, _ template: URL) throws -> [String: Data] {
@@ -243,6 +282,7 @@ struct CommandFailureTests {
       let text = String(decoding: data, as: UTF8.self)
       switch (path as NSString).pathExtension {
       case "html": #expect(text.hasSuffix("</html>\n"), "\(name): \(path)")
+      case "jsonl": #expect(text.hasSuffix("}\n"), "\(name): \(path)")
       case "json":
         #expect(throws: Never.self, "\(name): \(path)") {
           try JSONSerialization.jsonObject(with: data)
