@@ -303,7 +303,13 @@ extension MigrationRehearsal {
     var backup: URL?
     if keepsBackup {
       let file = try unusedBackup()
-      try copyFiles(from: store, to: file)
+      do {
+        try copyFiles(from: store, to: file)
+      } catch {
+        // A part of a copy could be mistaken for a backup.
+        try? StoreFile.remove(at: file)
+        throw error
+      }
       backup = file
     }
     for (index, step) in route.steps.enumerated() {

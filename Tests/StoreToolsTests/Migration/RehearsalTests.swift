@@ -1,3 +1,4 @@
+import FailingFiles
 import Foundation
 import OpenCoreData
 import SQLiteDriver
@@ -276,6 +277,27 @@ struct RehearsalTests {
     #expect(
       try Fixture.values(store, "SELECT count(*) FROM ZMOOD WHERE ZNOTE = 'same'")
         == [[.integer(6)]])
+  }
+
+  @Test(
+    "A backup that can't be completed isn't left behind, and the store isn't migrated",
+    .enabled(if: FailingFiles.isAvailable, "a sanitizer replaces file operations"))
+  func incompleteBackupIsRemoved() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let path = try Fixture.write(
+      Fixture.model { $0.properties.append(Fixture.attribute("place")) }, to: folder)
+    let rehearsal = try Fixture.rehearse(store, to: path)
+    let bytes = try Data(contentsOf: store)
+    // The first operations that need space are those of the backup: its file, and its bytes.
+    for number in 1...2 {
+      let (result, report) = FailingFiles.run(
+        below: folder.url, failure: .init(.fullDisk, at: number, isPermanent: true)
+      ) { try rehearsal.migrateOriginal(keepsBackup: true) }
+      #expect(throws: (any Error).self, "\(report.firstFailure)") { try result.get() }
+      #expect(!FileManager.default.fileExists(atPath: folder.file("Moods~.sqlite").path))
+      #expect(try Data(contentsOf: store) == bytes)
+    }
   }
 
   @Test("S14-9 M-28 An index that's added to the same version isn't created, which is a warning")
