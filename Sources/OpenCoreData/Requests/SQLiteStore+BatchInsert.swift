@@ -15,7 +15,7 @@ extension SQLiteStore {
     let outcome = try batch(in: context) { connection, history in
       var outcome = BatchOutcome(store: self)
       let root = entity(layout).root
-      let first = try lastKey(root, on: connection, in: context.scope)
+      let first = try lastKey(root, on: connection)
       var next = first
       var updated: Set<Int> = []
       try forEachRow(of: layout, in: source) { values in
@@ -176,9 +176,7 @@ extension SQLiteStore {
   }
 
   /// Returns the last primary key of a root entity that was reserved.
-  private func lastKey(
-    _ root: SQLEntity, on connection: Connection, in scope: ProfileScope
-  ) throws -> Int64 {
+  private func lastKey(_ root: SQLEntity, on connection: Connection) throws -> Int64 {
     let rows = try connection.values(
       SQLTranslator.selectMaximumKey, [.integer(Int64(root.number))])
     guard case .integer(let last)? = rows.first?.first else { return 0 }
