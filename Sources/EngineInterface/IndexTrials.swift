@@ -79,7 +79,7 @@ public struct PresentIndex: Sendable, Hashable {
   public let isDescending: [Bool]
   /// Whether no two rows can have the same values.
   public let isUnique: Bool
-  /// Whether it has some of the rows only.
+  /// Whether it contains only some of the rows.
   public let isPartial: Bool
   /// Whether the store makes it itself: for primary keys, relationships, and constraints.
   public let isAutomatic: Bool

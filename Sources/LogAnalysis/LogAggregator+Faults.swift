@@ -1,7 +1,7 @@
 import ProfileEvents
 
 extension LogAggregator {
-  /// What was a fault: an object of an entity, if the log contains it, or `Entity.relationship`.
+  /// What fired: an object, with its entity if the log contains it, or `Entity.relationship`.
   enum FaultSubject: Equatable {
     case object(entity: String?)
     case relationship(String)

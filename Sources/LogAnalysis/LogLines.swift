@@ -203,7 +203,8 @@ enum LogArchive {
   }
 }
 
-/// Compression formats that are detected by their first bytes but aren't supported.
+/// Compression formats that are detected by their first bytes but can't be decompressed; Zstandard
+/// is one of them only without the system's library.
 enum LogCompression: String, CaseIterable {
   case bzip2, xz, zip, zstd
 

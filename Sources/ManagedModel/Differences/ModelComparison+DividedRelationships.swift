@@ -2,8 +2,8 @@ extension ModelComparison {
   /// Adds each to-many relationship whose objects would be divided between several relationships.
   ///
   /// This is the case if an entity leaves a hierarchy and declares an inherited relationship again,
-  /// while the inherited one or its inverse stays. The pairs of both are in the same column or join
-  /// table.
+  /// while the inherited one or its inverse stays. The destinations of both are in the same column
+  /// or join table.
   mutating func compareDividedRelationships() {
     let heirs = laterRelationships
     for entity in old.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {

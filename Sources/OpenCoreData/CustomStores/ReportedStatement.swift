@@ -29,7 +29,7 @@ public struct ReportedStatement: Sendable {
   /// The bound values as text, which are the user's data: they're written only where a SQLite
   /// store's are.
   ///
-  /// `NSIncrementalStore.reportsValues` tells whether they're needed.
+  /// `NSIncrementalStore.reportsValues` states whether they're needed.
   public var values: [String] = []
   /// The number of rows that the statement has returned or changed.
   public var rows = 0

@@ -12,7 +12,7 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
   /// Creates the controller that is passed to the delegate.
   var makeDelegateController:
     (FetchedResults) -> NSFetchedResultsController<any NSFetchRequestResult>
-  /// Returns the index title of a section, as the controller does that was created first.
+  /// Returns the index title of a section, as the controller that was created first does.
   var indexTitle: (_ sectionName: String) -> String? = FetchedResults.initial(of:)
   /// The request of the last `performFetch`.
   private(set) var plan: FetchPlan?
@@ -96,8 +96,8 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
   /// Stops with a fatal error, because changes of dictionaries can't be reported.
   static func stopFollowingDictionaries() -> Never {
     fatalError(
-      "a fetched results controller reports no changes of dictionaries: fetch objects, or set no "
-        + "delegate")
+      "a fetched results controller can't report changes of dictionaries: fetch objects, or don't "
+        + "set a delegate")
   }
 
   private func fetch(_ plan: FetchPlan, _ known: FetchedResultsCache.Content?) throws {

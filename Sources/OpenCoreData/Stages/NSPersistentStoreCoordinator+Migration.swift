@@ -279,8 +279,8 @@ extension NSPersistentStoreCoordinator {
   /// Finishes the deferred lightweight migrations of all stores.
   ///
   /// Contexts can be used before, during, and after: objects and object IDs stay, and writers wait
-  /// for one unit at a time. Does nothing if there's no work, which
-  /// `NSPersistentStoreDeferredLightweightMigrationOptionKey` in a store's metadata tells.
+  /// for one unit at a time. Does nothing if there's no work; a store's metadata contains
+  /// `NSPersistentStoreDeferredLightweightMigrationOptionKey` if there's some.
   /// **Cost:** for each table with columns that the model doesn't have, the copy of its rows; each
   /// unit is one transaction.
   /// - Throws: 134110 if a store is open read-only, or SQLite can't complete a unit, such as with a

@@ -69,7 +69,7 @@ struct DictionaryControllerTests {
         try withExtendedLifetime(listener) { try controller.performFetch() }
       }
     }
-    #expect(early.message.contains("reports no changes of dictionaries"))
+    #expect(early.message.contains("can't report changes of dictionaries"))
     let late = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let context = try ContextBed(.memory).context()
       try context.performAndWait {
@@ -79,6 +79,6 @@ struct DictionaryControllerTests {
         withExtendedLifetime(listener) { controller.delegate = listener }
       }
     }
-    #expect(late.message.contains("reports no changes of dictionaries"))
+    #expect(late.message.contains("can't report changes of dictionaries"))
   }
 }
