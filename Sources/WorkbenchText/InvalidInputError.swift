@@ -161,7 +161,8 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     } else {
       self.init(
         kind: .unusable, message: "\(path) can't be read: \(error.message)",
-        nextStep: "close the program that writes to it, and try again")
+        nextStep: error.code.primary == .tooBig
+          ? Self.recovery : "close the program that writes to it, and try again")
     }
   }
 

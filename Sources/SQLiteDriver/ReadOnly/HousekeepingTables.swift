@@ -63,13 +63,13 @@ package enum HousekeepingTables {
     defer { statement.reset() }
     guard try statement.step() else { return nil }
     for column in 0..<statement.columnCount {
+      // The only string is the store's identifier.
+      let isText = statement.type(column) == .text
+      let limit = isText ? StoreLimits.identifierLength : StoreLimits.housekeepingValueSize
       let size = statement.blob(column).count
-      guard size <= StoreLimits.housekeepingValueSize else {
+      guard size <= limit else {
         throw SQLiteError(
-          code: .tooBig,
-          message:
-            "a value has \(size) bytes, and the limit is \(StoreLimits.housekeepingValueSize)",
-          sql: sql)
+          code: .tooBig, message: "a value has \(size) bytes, and the limit is \(limit)", sql: sql)
       }
     }
     return (0..<statement.columnCount).map { statement.value($0) }

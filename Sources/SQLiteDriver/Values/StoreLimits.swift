@@ -70,6 +70,10 @@ package enum StoreLimits {
   ///
   /// No property list or compiled model is larger.
   package static let housekeepingValueSize = 64 << 20
+  /// The maximum length of a store's identifier, in bytes.
+  ///
+  /// The URI of each object contains it; a UUID has 36.
+  package static let identifierLength = 4_096
   /// The maximum size of the list of external files to remove after an interrupted operation, in
   /// bytes.
   ///

@@ -125,6 +125,18 @@ struct StoreRowsTests {
     #expect(other?.message.contains("is an XML store") == true)
   }
 
+  /// Each URI contains it, so that a store of some megabytes would take gigabytes of memory.
+  @Test func storeWithALongIdentifierIsRejected() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE Z_METADATA SET Z_UUID = hex(zeroblob(2048))")
+    try InvalidInputError.check(store.url)
+    try store.run("UPDATE Z_METADATA SET Z_UUID = hex(zeroblob(2049))")
+    let refusal = #expect(throws: InvalidInputError.self) { try InvalidInputError.check(store.url) }
+    #expect(refusal?.message.hasSuffix("4098 bytes, and the limit is 4096") == true)
+    #expect(refusal?.nextStep == InvalidInputError.recovery)
+    #expect(throws: InvalidInputError.self) { try StoreDoctor.examine(store.url) }
+  }
+
   /// Rows of subentities have the columns of all of them; a quoted value keeps its line feed.
   @Test func csvHasOneColumnPerProperty() throws {
     let store = try OfficeStore()
