@@ -105,11 +105,23 @@ struct CorruptStore {
     return []
   }
 
+  /// Returns whether values are those of the row of `Z_METADATA`.
+  ///
+  /// An app can set any identifier. One that isn't a UUID is confirmed by the property list, and
+  /// one that's as long as a UUID is a corrupt UUID.
+  private static func isMetadata(_ values: [SQLiteValue?]) -> Bool {
+    guard values.count == 3, case .text(let identifier)? = values[1] else { return false }
+    if UUID(uuidString: identifier) != nil { return true }
+    let length = identifier.utf8.count
+    guard length > 0, length <= StoreLimits.identifierLength, length != 36,
+      case .blob(let bytes)? = values[2]
+    else { return false }
+    let list = PropertyList.read(bytes) as? [String: Any]
+    return list?["NSStoreModelVersionHashes"] is [String: Data]
+  }
+
   private mutating func readHousekeeping() {
-    let metadataRows = rows(of: HousekeepingTables.metadata, upTo: 1) { values in
-      guard values.count == 3, case .text(let uuid)? = values[1] else { return false }
-      return UUID(uuidString: uuid) != nil
-    }
+    let metadataRows = rows(of: HousekeepingTables.metadata, upTo: 1, where: Self.isMetadata)
     if let values = metadataRows.first?.values, case .text(let text)? = values[1] {
       uuid = text
       if case .blob(let bytes)? = values[2] {

@@ -118,7 +118,11 @@ package enum RepairText {
     }
     if report.entries.isEmpty { lines.append("  no rows") }
     let losses = losses(report)
-    lines += losses.isEmpty ? ["", "Nothing is lost."] : ["", "Lost or changed:"] + losses
+    if !losses.isEmpty {
+      lines += ["", "Lost or changed:"] + losses
+    } else if report.isComplete {
+      lines += ["", "Nothing is lost."]
+    }
     if report.walPages > 0 {
       lines.append("  \(NumberText.counted(report.walPages, "page")) read from the WAL")
     }

@@ -29,6 +29,31 @@ struct StoreRepairTests {
     #expect(report.isComplete)
   }
 
+  /// It's part of the URIs of all objects.
+  @Test func identifierThatIsNotAUUIDIsRecovered() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("UPDATE Z_METADATA SET Z_UUID = 'A-NEW-NAME'")
+    let out = folder.file("Out.sqlite")
+    let report = try StoreRepair.repair(store.url, to: out)
+    #expect(report.isComplete, "\(report.assumptions)")
+    let uuids = try MigrationFixture.values(out, "SELECT Z_UUID FROM Z_METADATA")
+    #expect(uuids == [[.text("A-NEW-NAME")]])
+    #expect(RepairText.lines(report).contains("Nothing is lost."))
+  }
+
+  /// The row's line states the number of values.
+  @Test func textDoesNotClaimThatNothingIsLostIfValuesAre() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("UPDATE ZTAG SET ZNAME = CAST(x'41FF' AS TEXT) WHERE Z_PK = 1")
+    let report = try StoreRepair.repair(store.url, to: folder.file("Out.sqlite"))
+    #expect(!report.isComplete && report.entries.map(\.corruptValues).reduce(0, +) == 1)
+    let lines = RepairText.lines(report)
+    #expect(lines.contains { $0.hasSuffix("2 rows, 1 corrupt value set to NULL") })
+    #expect(!lines.contains("Nothing is lost."))
+  }
+
   /// The ID of an entity that the model doesn't have is that of another one in the new store.
   @Test func formerKeyCountersAreKept() throws {
     let folder = try TemporaryFolder()
