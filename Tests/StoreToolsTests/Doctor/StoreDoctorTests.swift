@@ -259,6 +259,41 @@ struct StoreDoctorTests {
     #expect(!IntegrityCheck.isCorrupt(findings))
   }
 
+  /// One call of a function is one VM step, however long it takes.
+  @Test(arguments: [
+    ("ZNOTE (length(hex(ZHOURS)))", true), ("ZNOTE (instr (ZHOURS, 'a'))", true),
+    ("ZNOTE (\"hex\"(ZHOURS))", true), ("ZNOTE (hex/**/(ZHOURS))", true),
+    ("ZNOTE (ZHOURS) WHERE (length(hex(ZHOURS)) > 1)", true),
+    ("ZNOTE (ZHOURS) WHERE (ZHOURS > 1 AND NOT (ZHOURS = 3))", false),
+    ("ZNOTE (abs(ZHOURS), coalesce(ZHOURS, 1))", false), ("ZNOTE (ZHOURS)", false),
+  ])
+  func entriesOfIndexesWithCostlyFunctionsAreNotCalculated(
+    definition: String, isCostly: Bool
+  ) throws {
+    let store = try OfficeStore()
+    try store.run("CREATE INDEX EXTRA ON \(definition)")
+    let findings = try StoreDoctor.examine(store.url).findings.filter { $0.rule == .integrity }
+    #expect(findings.map(\.severity) == (isCostly ? [.note] : []), "\(findings)")
+    #expect(findings.flatMap(\.examples) == (isCostly ? ["EXTRA"] : []))
+    #expect(!IntegrityCheck.isCorrupt(findings))
+    try store.run(Corruption.corruptIndex.sql)
+    let corrupt = try StoreDoctor.examine(store.url).findings.contains { finding in
+      finding.rule == .integrity && finding.severity == .error
+    }
+    #expect(corrupt != isCostly)
+  }
+
+  @Test func generatedColumnThatMustHaveAValueIsNotCalculated() throws {
+    let store = try OfficeStore()
+    try store.run("CREATE TABLE other (a, b AS (hex(zeroblob(a))) NOT NULL)")
+    let findings = try StoreDoctor.examine(store.url).findings.filter { $0.rule == .integrity }
+    #expect(findings.map(\.message) == ["SQLite's integrity check can't be completed"])
+    #expect(findings.first?.examples.first?.hasPrefix("other.b is generated") == true)
+    try store.run("DROP TABLE other; CREATE TABLE other (a, b AS (hex(zeroblob(a))))")
+    let others = try StoreDoctor.examine(store.url).findings
+    #expect(!others.contains { $0.rule == .integrity })
+  }
+
   /// A truncated store is a finding; a file that isn't a store is an error.
   @Test func rejectsFilesThatAreNotStores() throws {
     let store = try OfficeStore()

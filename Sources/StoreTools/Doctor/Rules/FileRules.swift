@@ -88,28 +88,105 @@ enum IntegrityCheck {
   /// Returns a finding if the integrity check fails, or can't be completed for a reason that's in
   /// the file, such as an index on an app's own function.
   ///
+  /// If an index calls a function that can take any time, entries of indexes aren't compared, which
+  /// is a finding, too: no limit on VM steps ends the call of a function.
+  ///
   /// - Throws: A `SQLiteError` if the file can't be read: it's locked, memory or file operations
   ///   fail, or the check is interrupted. **Cost:** reads the whole file.
   static func findings(on connection: Connection) throws(SQLiteError) -> [DoctorFinding] {
     let lines: [String]
+    let costly: [String]
     do {
       // Core Data doesn't write CHECK constraints, and those of others can perform arbitrary
       // calculations.
       try connection.execute("PRAGMA ignore_check_constraints = 1")
-      lines = try connection.values("PRAGMA integrity_check(\(limit))").compactMap { row in
+      if let column = try calculatedColumn(on: connection) {
+        return [incomplete("\(column) is generated, and its calculation can take any time")]
+      }
+      costly = try costlyIndexes(on: connection)
+      let check = costly.isEmpty ? "integrity_check" : "quick_check"
+      lines = try connection.values("PRAGMA \(check)(\(limit))").compactMap { row in
         if case .text(let line)? = row.first, line != "ok" { line } else { nil }
       }
     } catch {
       guard error.isOfContent else { throw error }
-      return [error.isCorruption ? finding([error.message]) : incomplete(error)]
+      return [error.isCorruption ? finding([error.message]) : incomplete(error.message)]
     }
-    return lines.isEmpty ? [] : [finding(lines)]
+    return (lines.isEmpty ? [] : [finding(lines)]) + (costly.isEmpty ? [] : [uncompared(costly)])
   }
 
-  private static func incomplete(_ error: SQLiteError) -> DoctorFinding {
+  private static func incomplete(_ reason: String) -> DoctorFinding {
     DoctorFinding(
-      .integrity, examples: [error.message], unfinished,
+      .integrity, examples: [reason], unfinished,
       nextStep: "check a copy in the app that writes the file, with PRAGMA integrity_check")
+  }
+
+  private static func uncompared(_ indexes: [String]) -> DoctorFinding {
+    DoctorFinding(
+      .integrity, count: indexes.count, examples: indexes, severity: .note,
+      "the entries of indexes aren't compared with the rows, because "
+        + "\(NumberText.counted(indexes.count, "index", "indexes")) "
+        + "\(PluralForm.of(indexes.count, "calls", "call")) a function that can take any time",
+      nextStep: "if you trust the file, run PRAGMA integrity_check on a copy with `sqlite3`")
+  }
+
+  /// Returns a generated column that SQLite calculates to check that it isn't NULL.
+  private static func calculatedColumn(
+    on connection: Connection
+  ) throws(SQLiteError) -> String? {
+    let rows = try connection.values(
+      "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_xinfo(m.name) c "
+        + "WHERE m.type = 'table' AND m.sql LIKE 'CREATE TABLE%' AND m.sql LIKE '%AS%(%' "
+        + "AND c.hidden = 2 AND c.\"notnull\" LIMIT 1")
+    guard case .text(let name)? = rows.first?.first else { return nil }
+    return name
+  }
+
+  /// Returns the names of indexes that call functions other than those that are known to be fast.
+  private static func costlyIndexes(
+    on connection: Connection
+  ) throws(SQLiteError) -> [String] {
+    let rows = try connection.values(
+      "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE '%(%(%' ORDER BY name")
+    return rows.compactMap { row in
+      guard case .text(let name) = row[0], case .text(let sql) = row[1], mayBeCostly(sql) else {
+        return nil
+      }
+      return name
+    }
+  }
+
+  /// The words that can precede a parenthesis in an index whose entries are quickly calculated.
+  private static let harmlessWords: Set = [
+    "abs", "and", "between", "cast", "coalesce", "else", "ifnull", "in", "length", "lower", "not",
+    "nullif", "or", "round", "substr", "then", "typeof", "upper", "when", "where",
+  ]
+
+  /// Returns whether a `CREATE INDEX` statement may call other functions.
+  ///
+  /// What precedes a parenthesis is taken for such a function unless it's known not to be one, so
+  /// that neither quotation marks nor comments hide it.
+  private static func mayBeCostly(_ sql: String) -> Bool {
+    let text = Array(sql.utf8)
+    func isOfWord(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+        true
+      default: false
+      }
+    }
+    let parentheses = text.indices.filter { text[$0] == UInt8(ascii: "(") }
+    // The list of columns begins with the first one, unless a name or a comment contains it.
+    return parentheses.dropFirst().contains { index in
+      var end = index
+      while end > 0, text[end - 1] <= 0x20 { end -= 1 }
+      var start = end
+      while start > 0, isOfWord(text[start - 1]) { start -= 1 }
+      guard start < end else { return end == 0 || !"(,=<>+*|&".utf8.contains(text[end - 1]) }
+      let word = String(decoding: text[start..<end], as: UTF8.self)
+      return !harmlessWords.contains(word.lowercased())
+    }
   }
 
   /// The message of a check that ended early.
@@ -117,7 +194,9 @@ enum IntegrityCheck {
 
   /// Returns whether findings say that the file is corrupt.
   static func isCorrupt(_ findings: [DoctorFinding]) -> Bool {
-    findings.contains { $0.rule == .integrity && $0.message != unfinished }
+    findings.contains {
+      $0.rule == .integrity && $0.severity == .error && $0.message != unfinished
+    }
   }
 
   static func finding(_ lines: [String]) -> DoctorFinding {
