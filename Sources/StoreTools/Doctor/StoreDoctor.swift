@@ -37,9 +37,17 @@ package enum StoreDoctor {
   ///   Data store.
   package static func examine(_ url: URL) throws -> DoctorReport {
     do {
-      return try Corruption.confirming(url, by: { IntegrityCheck.isCorrupt($0.findings) }) { _ in
-        try report(on: url)
+      var result = try Corruption.confirming(
+        url, by: { IntegrityCheck.isCorrupt($0.findings) }, { _ in try report(on: url) })
+      guard IntegrityCheck.isCorrupt(result.findings),
+        try StoreFileInspection(path: url.path).method == .writeAheadLog
+      else { return result }
+      // A WAL doesn't state its database: SQLite applies any that's valid.
+      for index in result.findings.indices where result.findings[index].rule == .integrity {
+        result.findings[index].nextStep +=
+          "; if \(url.lastPathComponent)-wal is of another database, move it away, and check again"
       }
+      return result
     } catch let error as SQLiteError {
       throw InvalidInputError(error, path: url.relativePath)
     }

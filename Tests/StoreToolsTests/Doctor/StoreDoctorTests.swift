@@ -294,6 +294,25 @@ struct StoreDoctorTests {
     #expect(!others.contains { $0.rule == .integrity })
   }
 
+  /// SQLite applies any valid WAL, and so does a repair.
+  @Test func corruptStoreWithAWALMayHaveThatOfAnotherDatabase() throws {
+    let store = try OfficeStore()
+    let path = store.folder.file("Other.sqlite").path
+    let other = try Connection(path: path, access: .writing)
+    defer { other.close() }
+    try other.execute(
+      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t(a); "
+        + "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+        + "INSERT INTO t SELECT i FROM n; PRAGMA wal_checkpoint(TRUNCATE); UPDATE t SET a = -a")
+    try FileManager.default.copyItem(atPath: path + "-wal", toPath: store.url.path + "-wal")
+    let findings = try StoreDoctor.examine(store.url).findings
+    #expect(IntegrityCheck.isCorrupt(findings))
+    let step = findings.first { $0.rule == .integrity }?.nextStep
+    #expect(step?.contains("if Office.sqlite-wal is of another database, move it away") == true)
+    try FileManager.default.removeItem(atPath: store.url.path + "-wal")
+    #expect(try StoreDoctor.examine(store.url).isIntact)
+  }
+
   /// A truncated store is a finding; a file that isn't a store is an error.
   @Test func rejectsFilesThatAreNotStores() throws {
     let store = try OfficeStore()
