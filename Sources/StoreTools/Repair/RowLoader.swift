@@ -94,12 +94,16 @@ struct RowLoader {
     let known = newColumns[newName] ?? []
     let renamed = renamedColumn(of: table, known, pairs)
     let present = table.definition.columns.map { $0.name.uppercased() }
-    let isDefined =
-      table.hasDefinition
-      && pairs.allSatisfy { present.contains($0.old.uppercased()) || $0.old == renamed?.old }
+    let missing = Set(pairs.map(\.old))
+      .filter { !present.contains($0.uppercased()) && $0 != renamed?.old }.sorted()
+    let isDefined = table.hasDefinition && (missing.isEmpty || hasOnly(pairs, table, kind))
     if !isDefined {
       losses.assumptions.append(
         "the definition of \(name) can't be read; its columns are those of a new store")
+    } else if !missing.isEmpty {
+      losses.assumptions.append(
+        "\(name) has no \(missing.count == 1 ? "column" : "columns") "
+          + "\(missing.joined(separator: ", ")); the values are missing")
     }
     var (columns, sources): ([TableDefinition.Column], [Source]) = ([], [])
     for pair in pairs where !columns.contains(where: { $0.name == pair.new }) {
@@ -126,6 +130,21 @@ struct RowLoader {
       name: newName, columns: columns, sources: sources, kind: kind,
       columnCount: isDefined ? present.count : known.count, hasDefinition: isDefined,
       sql: "INSERT OR IGNORE INTO \(SQLSyntax.quoted(newName)) (\(quoted)) VALUES (\(marks))")
+  }
+
+  /// Returns whether a table of objects has fewer columns than expected, but no others.
+  ///
+  /// Its rows have a value for each column, so that no separator of columns is corrupt.
+  private func hasOnly(
+    _ pairs: [(old: String, new: String)], _ table: CorruptStore.Table, _ kind: Kind
+  ) -> Bool {
+    guard case .objects = kind else { return false }
+    let names = table.definition.columns.map { $0.name.uppercased() }
+    let leaf = store.leaves.first { $0.table == table.id && $0.grade == .trusted }
+    let rows = leaf.map { store.map.leaf($0.number).rows } ?? []
+    return names.starts(with: ["Z_PK", "Z_ENT"])
+      && Set(names).isSubset(of: pairs.map { $0.old.uppercased() })
+      && rows.map(\.values.count).max() == names.count
   }
 
   /// Returns the column that the definition lacks, and the index of the one whose name isn't
@@ -369,28 +388,5 @@ extension SQLiteValue {
     case .integer, .null: true
     default: false
     }
-  }
-}
-
-/// The numbers of recovered rows, and what couldn't be recovered, by entity or table.
-struct RepairLosses {
-  var recovered: [String: Int] = [:]
-  /// Recovered rows of pages in no b-tree.
-  var detached: [String: Int] = [:]
-  /// Values whose overflow pages are corrupt.
-  var corruptValues: [String: Int] = [:]
-  /// Rows that violate a uniqueness constraint.
-  var refused: [String: Int] = [:]
-  /// Records that can't be decoded, by table; empty for an unknown table.
-  private(set) var undecoded: [String: Int] = [:]
-  /// Corrupt pages, by table.
-  var corruptPages: [String: Int] = [:]
-  /// Rows of tables that the model doesn't have.
-  var omitted: [String: Int] = [:]
-  /// What the file doesn't state.
-  var assumptions: [String] = []
-
-  mutating func add(undecoded count: Int, in table: String) {
-    undecoded[table, default: 0] += count
   }
 }

@@ -42,6 +42,19 @@ struct StoreRepairTests {
     #expect(RepairText.lines(report).contains("Nothing is lost."))
   }
 
+  @Test func rowsOfATableWithoutAColumnOfTheModelAreRecovered() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("ALTER TABLE ZPASSPORT DROP COLUMN ZNUMBER")
+    let out = folder.file("Out.sqlite")
+    let report = try StoreRepair.repair(store.url, to: out)
+    #expect(report.entries.first { $0.name == "Passport" }?.recovered == 3)
+    #expect(report.undecoded == [:] && !report.isComplete)
+    #expect(report.assumptions == ["ZPASSPORT has no column ZNUMBER; the values are missing"])
+    let sql = "SELECT Z_PK, Z_ENT, Z_OPT, ZOWNER FROM ZPASSPORT ORDER BY Z_PK"
+    #expect(try MigrationFixture.values(out, sql) == MigrationFixture.values(store.url, sql))
+  }
+
   /// The row's line states the number of values.
   @Test func textDoesNotClaimThatNothingIsLostIfValuesAre() throws {
     let folder = try TemporaryFolder()
