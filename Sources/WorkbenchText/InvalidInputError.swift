@@ -161,7 +161,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     } else {
       self.init(
         kind: .unusable, message: "\(path) can't be read: \(error.message)",
-        nextStep: error.code.primary == .tooBig
+        nextStep: [.error, .tooBig].contains(error.code.primary)
           ? Self.recovery : "close the program that writes to it, and try again")
     }
   }

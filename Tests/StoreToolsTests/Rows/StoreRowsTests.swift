@@ -137,6 +137,17 @@ struct StoreRowsTests {
     #expect(throws: InvalidInputError.self) { try StoreDoctor.examine(store.url) }
   }
 
+  /// Another program that writes to the file isn't the cause.
+  @Test func historyWithoutItsColumnsIsReferredToARepair() throws {
+    let store = try OfficeStore(hasHistory: false)
+    try store.run(
+      "CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY); "
+        + "CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY)")
+    let refusal = #expect(throws: InvalidInputError.self) { try StoreDoctor.examine(store.url) }
+    #expect(refusal?.message.contains("no such column") == true)
+    #expect(refusal?.nextStep == InvalidInputError.recovery)
+  }
+
   /// Rows of subentities have the columns of all of them; a quoted value keeps its line feed.
   @Test func csvHasOneColumnPerProperty() throws {
     let store = try OfficeStore()
