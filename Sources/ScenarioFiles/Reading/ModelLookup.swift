@@ -70,6 +70,8 @@ struct ModelLookup {
   private func read(_ url: URL, entry: YAMLEntry, name: Word, store: URL?) -> Found? {
     do {
       return Found(model: try ModelLookup.read(url), url: url, store: store)
+    } catch let errors as ModelErrors {
+      report(errors.errors.filter { !$0.isWarning }, of: url, name: name, at: entry.keyPath)
     } catch {
       document.report(
         LanguageProblem(
@@ -77,7 +79,48 @@ struct ModelLookup {
           at: name.range,
           nextStep: "open it in Xcode, or run `cdprof inspect` on a store made with it"),
         at: entry.keyPath)
-      return nil
+    }
+    return nil
+  }
+
+  /// Records the errors of a model, each at its position in the model's document, or at the model's
+  /// name in the scenario if it has none.
+  private func report(_ errors: [ModelError], of url: URL, name: Word, at keyPath: String) {
+    let command = "run `cdprof model \(CommandWord.quoted(url.relativePath)) --check`"
+    var lines: [String: [String]] = [:]
+    for error in errors {
+      let subject = [error.entity, error.property].compactMap(\.self).joined(separator: ".")
+      let message = [subject, ModelLookup.withoutPeriod(error.message)].filter { !$0.isEmpty }
+        .joined(separator: ": ")
+      let nextStep = error.nextStep.map(ModelLookup.withoutPeriod) ?? command
+      guard let file = error.file, let line = error.line else {
+        document.report(
+          LanguageProblem(
+            "the model \(url.lastPathComponent) can't be read: \(message)", at: name.range,
+            nextStep: nextStep), at: keyPath)
+        continue
+      }
+      let source = lines[file] ?? ModelLookup.lines(ofDocumentAt: file)
+      lines[file] = source
+      document.report(
+        LanguageProblem(
+          message, at: SourceRange(line: line, column: error.column ?? 1), nextStep: nextStep),
+        inFile: file, at: keyPath,
+        sourceLine: source.indices.contains(line - 1) ? source[line - 1] : nil)
+    }
+  }
+
+  private static func withoutPeriod(_ sentence: String) -> String {
+    sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+  }
+
+  /// Returns the lines of a model's document; none if it can't be read.
+  private static func lines(ofDocumentAt path: String) -> [String] {
+    guard let data = try? InputFile.read(path, limit: ModelLimits.fileSize),
+      let bytes = try? DocumentEncoding.utf8(data, file: path)
+    else { return [] }
+    return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+      String(decoding: $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0, as: UTF8.self)
     }
   }
 

@@ -34,7 +34,7 @@ final class YAMLDocument {
     lines = Scenario.lines(of: text)
   }
 
-  /// The problems found, in source order, without duplicates; those of included files first.
+  /// The problems found, in source order, without duplicates; those of other files first.
   var diagnostics: [ScenarioDiagnostic] {
     var seen = Set<String>()
     return
@@ -55,6 +55,14 @@ final class YAMLDocument {
     let line = lines.indices.contains(index) ? lines[index] : nil
     found.append(
       ScenarioDiagnostic(file: file, keyPath: keyPath, problem: problem, sourceLine: line))
+  }
+
+  /// Records a problem in another file, such as the model.
+  func report(
+    _ problem: LanguageProblem, inFile file: String, at keyPath: String, sourceLine: String?
+  ) {
+    foundInOthers.append(
+      ScenarioDiagnostic(file: file, keyPath: keyPath, problem: problem, sourceLine: sourceLine))
   }
 
   /// Records the problems of an included file.
