@@ -9,20 +9,36 @@ package struct VersionedModel: Sendable {
   /// The versions, in the order in which they were released.
   package let versions: [ModelVersion]
 
+  /// The reason why a version can't be read, and what to do; `nil` if all are in `versions`.
+  private let problem: (message: String, nextStep: String)?
+
   /// Reads the versions of a model.
   ///
-  /// Returns `nil` if the file isn't a folder of versions, or if one of them can't be read, which
-  /// an error of the model reports.
+  /// Returns `nil` if the file isn't a folder of versions. If one of them can't be read, steps that
+  /// use versions are errors.
   package init?(_ url: URL?) {
     guard let url, ["xcdatamodeld", "momd"].contains(url.pathExtension),
       let names = try? NSManagedObjectModel.versions(of: url)
     else { return nil }
     self.url = url
-    versions = names.compactMap { name in
-      let model = try? NSManagedObjectModel.read(contentsOf: url, version: name)
-      return model.map { ModelVersion(name: name, model: $0) }
+    var versions: [ModelVersion] = []
+    var problem: (message: String, nextStep: String)?
+    for name in names {
+      do {
+        let model = try NSManagedObjectModel.read(contentsOf: url, version: name)
+        versions.append(ModelVersion(name: name, model: model))
+      } catch {
+        guard problem == nil else { continue }
+        let first = error.errors.first { !$0.isWarning } ?? error.errors[0]
+        let model = CommandWord.quoted(url.relativePath)
+        problem = (
+          message: "the version `\(name)` of the model can't be read: \(first)",
+          nextStep: "run `cdprof model \(model) --version \(CommandWord.quoted(name)) --check`"
+        )
+      }
     }
-    guard versions.count == names.count else { return nil }
+    self.versions = versions
+    self.problem = problem
   }
 
   /// The names of the versions.
@@ -40,8 +56,11 @@ package struct VersionedModel: Sendable {
 
   /// Returns a version.
   ///
-  /// - Throws: A problem at the name if there's no such version.
+  /// - Throws: A problem at the name if there's no such version, or if one can't be read.
   package func version(_ name: Word) throws(LanguageProblem) -> ModelVersion {
+    if let problem {
+      throw LanguageProblem(problem.message, at: name.range, nextStep: problem.nextStep)
+    }
     if let version = version(name.text) { return version }
     throw LanguageProblem(
       "the model has no version `\(name.text)`", at: name.range,

@@ -62,4 +62,34 @@ struct ScenarioModelTests {
     #expect(found.first?.problem.text.hasSuffix("the opening one") == true, "\(found)")
     #expect(found.first?.nextStep.hasPrefix("Repair it in a text editor") == true, "\(found)")
   }
+
+  @Test("A version that can't be read is an error only in a scenario that uses versions")
+  func brokenVersionIsAnErrorOfWhatUsesVersions() throws {
+    let models = folder.file("Models/Zoo.xcdatamodeld")
+    let entity = #"<entity name="Animal"/>"#
+    for (name, entities) in [("Zoo", entity + entity), ("Zoo 2", entity)] {
+      let version = models.appendingPathComponent("\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+      try Data("<model>\(entities)</model>".utf8).write(
+        to: version.appendingPathComponent("contents"))
+    }
+    try Data(
+      """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <plist version="1.0"><dict><key>_XCCurrentVersionName</key>
+      <string>Zoo 2.xcdatamodel</string></dict></plist>
+      """.utf8
+    ).write(to: models.appendingPathComponent(".xccurrentversion"))
+    func read(_ step: String) throws {
+      _ = try ScenarioReader.read(
+        text: "name: Zoo\nmodel: Zoo\ndata: {Animal: {count: 1}}\nsteps: [\(step)]\n",
+        url: folder.file("zoo.yml"), path: "zoo.yml")
+    }
+    try read("fetch Animal")
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read("migrate \"Zoo 2\"") }
+    let first = try #require(error.diagnostics.first)
+    #expect(first.problem.text.hasPrefix("the version `Zoo` of the model can't be read: "))
+    #expect(first.line == 4)
+    #expect(first.nextStep.hasSuffix("Zoo.xcdatamodeld --version Zoo --check`"), "\(first)")
+  }
 }
