@@ -32,8 +32,8 @@ struct Advise: Executable {
     help: ArgumentHelp("A captured SELECT statement. Repeatable.", valueName: "select"))
   var sql: [String] = []
 
-  @Option(help: ArgumentHelp("The value of `scale` in a scenario.", valueName: "n"))
-  var scale = 1
+  @Option(help: ArgumentHelp("The value of `scale` in a scenario; 1 by default.", valueName: "n"))
+  var scale: Int?
 
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
@@ -44,14 +44,14 @@ struct Advise: Executable {
   }
 
   func validate() throws {
-    if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
+    if let scale, let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
     }
     if isScenario, !steps.isEmpty || !sql.isEmpty {
       throw ValidationError(
         "A scenario contains its steps; use step arguments and --sql only with a store.")
     }
-    if !isScenario, scale != 1 { throw ValidationError("--scale requires a scenario.") }
+    if !isScenario, scale != nil { throw ValidationError("--scale requires a scenario.") }
     if !isScenario, steps.isEmpty, sql.isEmpty {
       throw ValidationError(
         "expected a step to find indexes for\n"
@@ -66,7 +66,7 @@ struct Advise: Executable {
     if isScenario {
       try InputFile.check(file)
       advice = try IndexAdviceSource.advice(
-        for: ScenarioReader.read(url, path: file), scale: scale)
+        for: ScenarioReader.read(url, path: file), scale: scale ?? 1)
     } else {
       try InvalidInputError.checkRegularFile(file)
       try InvalidInputError.check(url)

@@ -34,8 +34,8 @@ struct Export: Executable {
   @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")
   var force = false
 
-  @Option(help: ArgumentHelp("The value of `scale` in the scenario.", valueName: "n"))
-  var scale = 1
+  @Option(help: ArgumentHelp("The value of `scale` in the scenario; 1 by default.", valueName: "n"))
+  var scale: Int?
 
   @Option(
     help: ArgumentHelp("The folder of stores to migrate.", valueName: "stores"),
@@ -82,10 +82,10 @@ struct Export: Executable {
         "--version, --configuration, --mappings, --fixture, and --step-by-step require --migrations."
       )
     }
-    if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
+    if let scale, let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
     }
-    if scenario == nil, scale != 1 { throw ValidationError("--scale requires a scenario.") }
+    if scenario == nil, scale != nil { throw ValidationError("--scale requires a scenario.") }
     guard swift else {
       throw ValidationError("Add --swift: Swift is the only supported language.")
     }
@@ -106,7 +106,7 @@ struct Export: Executable {
     if let scenario {
       try InputFile.check(scenario)
       let read = try ScenarioReader.read(URL(fileURLWithPath: scenario), path: scenario)
-      let export = try ScenarioExport(read, scale: scale)
+      let export = try ScenarioExport(read, scale: scale ?? 1)
       return (export.program, export.package)
     }
     let found = try FoundModel(path: model ?? "", version: version)

@@ -42,8 +42,9 @@ package struct ComparisonFailureCriteria: Sendable, Equatable {
 
   /// Parses a comma-separated list, such as `more,findings` or `selects,misses`.
   ///
-  /// - Throws: `UnknownWord` if an element is neither a `Word` nor an exact metric.
-  package init(_ text: String) throws(UnknownWord) {
+  /// - Throws: `InvalidWord` if an element is neither a `Word` nor an exact metric, or if `none`
+  ///   isn't the only one.
+  package init(_ text: String) throws(InvalidWord) {
     self.init(words: [], metrics: [])
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let word = part.filter { !$0.isWhitespace }
@@ -52,17 +53,23 @@ package struct ComparisonFailureCriteria: Sendable, Equatable {
       } else if let metric = Metric(rawValue: word), metric.isExact {
         metrics.insert(metric)
       } else {
-        throw UnknownWord(word: word)
+        throw InvalidWord(word: word)
       }
+    }
+    if words.contains(.none), words.count + metrics.count > 1 {
+      throw InvalidWord(word: Word.none.rawValue)
     }
   }
 
   /// The error for an invalid value of `--fail-on`.
-  package struct UnknownWord: Error, CustomStringConvertible {
+  package struct InvalidWord: Error, CustomStringConvertible {
     package let word: String
 
     /// The error message, with a suggestion and the valid values.
     package var description: String {
+      guard word != Word.none.rawValue else {
+        return "`\(word)` can't be combined with other values of --fail-on"
+      }
       let known = ComparisonFailureCriteria.words
       let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
       return "`\(word)` isn't a value of --fail-on\(near)\nuse one or more of: "

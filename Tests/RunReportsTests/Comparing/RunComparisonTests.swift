@@ -72,9 +72,9 @@ struct RunComparisonTests {
     }
   }
 
-  @Test(arguments: ["slects", "", "time", "more,"])
-  func unknownFailOnWordsAreErrors(words: String) {
-    let error = #expect(throws: ComparisonFailureCriteria.UnknownWord.self) {
+  @Test(arguments: ["slects", "", "time", "more,", "more,none", "selects,none"])
+  func invalidFailOnWordsAreErrors(words: String) {
+    let error = #expect(throws: ComparisonFailureCriteria.InvalidWord.self) {
       try ComparisonFailureCriteria(words)
     }
     #expect(
