@@ -47,9 +47,7 @@ package struct LogBudgetEvaluator {
       let unassigned = found.costs.unassigned(of: expectation.scoped)
       var differences = differences(expectation.scoped, in: found, of: report)
       if unassigned > 0 {
-        differences.append(
-          "up to \(NumberText.grouped(unassigned)) more: the log doesn't contain the tables of all "
-            + "statements")
+        differences += reasons(for: unassigned, of: expectation.scoped.metric, in: found, report)
       }
       results.append(
         try result(
@@ -122,18 +120,14 @@ package struct LogBudgetEvaluator {
     _ scoped: ScopedMetric, in section: LogSection, of report: LogReport
   ) -> [String] {
     let metric = scoped.metric
-    let changes: [Metric: StatementKind] = [
-      .inserts: .insert, .updates: .update, .deletes: .delete,
-    ]
-    let isRead = [.selects, .fetches, .rows, .misses, .prefetches].contains(metric)
-    guard isRead || changes[metric] != nil else { return [] }
+    guard LogBudgetEvaluator.isRead(metric) || LogBudgetEvaluator.changes[metric] != nil else {
+      return []
+    }
     let table: String? =
       if case .entity(let name) = scoped.scope { tables.table(of: name) } else { nil }
-    let counted = section.calls.compactMap { number, calls -> (LogStatement, Int)? in
+    let counted = section.calls.keys.compactMap { number -> (LogStatement, Int)? in
       let statement = report.statements[number - 1]
-      let count =
-        isRead
-        ? section.reads[number]?[metric] ?? 0 : statement.kind == changes[metric] ? calls : 0
+      let count = count(of: metric, by: statement, in: section)
       guard count > 0 else { return nil }
       if let table, statement.table?.uppercased() != table.uppercased() { return nil }
       return (statement, count)
@@ -144,6 +138,43 @@ package struct LogBudgetEvaluator {
     }
     return lines.isEmpty
       ? ["no such events in lines \(section.firstLine) to \(section.lastLine)"] : lines
+  }
+
+  /// The statements that metrics of changes count.
+  private static let changes: [Metric: StatementKind] = [
+    .inserts: .insert, .updates: .update, .deletes: .delete,
+  ]
+
+  private static func isRead(_ metric: Metric) -> Bool {
+    [.selects, .fetches, .rows, .misses, .prefetches].contains(metric)
+  }
+
+  /// Returns how much the executions of a statement in a section contribute to a metric.
+  private func count(
+    of metric: Metric, by statement: LogStatement, in section: LogSection
+  ) -> Int {
+    if LogBudgetEvaluator.isRead(metric) { return section.reads[statement.number]?[metric] ?? 0 }
+    return statement.kind == LogBudgetEvaluator.changes[metric]
+      ? section.calls[statement.number] ?? 0 : 0
+  }
+
+  /// Returns the reasons why a count in the scope of an entity can be greater: statements beyond
+  /// the maximum number of different ones, whose tables aren't kept, and those without a table.
+  private func reasons(
+    for unassigned: Int, of metric: Metric, in section: LogSection, _ report: LogReport
+  ) -> [String] {
+    let others = report.statements.filter(\.isOther)
+      .reduce(0) { $0 + count(of: metric, by: $1, in: section) }
+    let beyond = min(others, unassigned)
+    return [
+      (
+        beyond,
+        "the log has more than \(NumberText.grouped(InputLimits.logStatements)) different "
+          + "statements, and the tables of the others aren't kept"
+      ),
+      (unassigned - beyond, "the log doesn't contain the tables of all statements"),
+    ]
+    .filter { $0.0 > 0 }.map { "up to \(NumberText.grouped($0.0)) more: \($0.1)" }
   }
 
   /// Returns the names that a finding can have in a log, which contains the objects of faults but

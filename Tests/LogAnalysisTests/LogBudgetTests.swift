@@ -3,6 +3,7 @@ import ProfileEvents
 import ScenarioFiles
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
 @testable import LogAnalysis
 @testable import ScenarioLanguage
@@ -124,6 +125,30 @@ struct LogBudgetTests {
     let missed = try #require(results.first { !$0.isMet })
     #expect(missed.actual == .number(1))
     #expect(missed.differences.last?.hasPrefix("up to 2 more: the log doesn't contain") == true)
+  }
+
+  @Test("Statements beyond the limit are the reason why a count can be greater, not the log")
+  func statementsBeyondTheLimitAreTheReason() throws {
+    let kept = (0..<InputLimits.logStatements).map {
+      "CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZN\($0) = ?\n"
+    }
+    let more = (0..<3).map {
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZCOUNTRY t0 WHERE  t0.ZM\($0) = ?", rows: 2)
+    }
+    let log =
+      kept.joined() + "cdprof: begin list\n" + more.joined() + "cdprof: end\n"
+    let budget = try budget(
+      "model: Moody\nsections: [{name: list, expect: {rows(Country): 1}}]")
+    let results = try LogBudgetEvaluator(budget: budget).evaluation(
+      of: SampleLogs.report(log)
+    ).results[0]
+    let missed = try #require(results?.first)
+    #expect(missed.metric == "rows(Country)" && !missed.isMet)
+    let reasons = missed.differences.filter { $0.hasPrefix("up to ") }
+    #expect(reasons.count == 1, "\(missed.differences)")
+    #expect(
+      reasons.first?.hasPrefix("up to 6 more: the log has more than 20,000 different statements")
+        == true, "\(reasons)")
   }
 
   @Test func unexpectedFaultStormFails() throws {
