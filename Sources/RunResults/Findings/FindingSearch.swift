@@ -93,6 +93,8 @@ package struct FinishedWork: Sendable {
     package var context: String
     /// The configuration of that context when the step began.
     var shape: ContextShape
+    /// The names of the results that the step's predicate refers to.
+    var references: Set<String>
   }
 
   package var recording: Recording
@@ -121,7 +123,9 @@ package struct FinishedWork: Sendable {
       let context = known.context(of: step)
       let shape = known.contexts[context] ?? ContextShape()
       known = known.after(step)
-      return Part(step: step, recorded: recorded, context: context, shape: shape)
+      return Part(
+        step: step, recorded: recorded, context: context, shape: shape,
+        references: Set(step.predicateReferences.map(\.name)))
     }
     names = known
   }
@@ -158,7 +162,7 @@ package struct FinishedWork: Sendable {
     var users: [Part] = []
     for part in parts[(position + 1)...] {
       if part.step.verb == .reset { break }
-      if part.step.predicateReferences.contains(where: { $0.name == name }) {
+      if part.references.contains(name) {
         users.append(part)
         if part.step.name == name { break }
         continue

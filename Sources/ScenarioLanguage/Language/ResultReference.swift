@@ -15,6 +15,8 @@ package struct ResultReference: Sendable, Hashable {
   ///
   /// Variables of `SUBQUERY`, assignments, and quoted text aren't references.
   fileprivate static func all(in format: String) -> [ResultReference] {
+    // Most predicates have none, and a pattern is compiled each time it's used.
+    guard format.utf8.contains(UInt8(ascii: "$")) else { return [] }
     let bound = Set(
       format.matches(of: /(?i)SUBQUERY\s*\([^,]*,\s*\$(\w+)|\$(\w+)\s*:=/)
         .compactMap { $0.1 ?? $0.2 })

@@ -181,6 +181,22 @@ struct WorkRuleTests {
     #expect(found.map(\.name) == names)
   }
 
+  /// The predicate of a step is examined once, not for each result before it.
+  @Test(.timeLimit(.minutes(1)))
+  func hundredsOfNamedResultsAreExamined() {
+    let script = EventScript()
+    let predicate = String(repeating: "latitude == 3 OR ", count: 40) + "country == $other"
+    let steps = (0..<600).map { number in
+      Step(
+        verb: .fetch, subject: "Mood", options: [StepOption(.predicate, .predicate(predicate))],
+        name: "moods\(number)", location: EventScript.moodFetch)
+    }
+    for step in steps { script.step(step.text, name: step.name, at: EventScript.moodFetch) {} }
+    let work = work(of: script, steps: steps)
+    #expect(work.parts.count == steps.count)
+    #expect(FindingSearch.all(of: work, steps: []).findings.isEmpty)
+  }
+
   private func work(of script: EventScript, steps: [Step] = []) -> FinishedWork {
     FinishedWork(
       recording: script.recorder.recording(steps: script.steps), steps: steps,

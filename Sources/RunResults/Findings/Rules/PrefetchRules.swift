@@ -26,7 +26,7 @@ enum UnusedPrefetchRule {
     guard let fetch = part.step.fetch else { return [] }
     let keyPaths = (fetch.keyPaths(of: .prefetch) ?? [])
     // A predicate that refers to the objects reads nothing of them.
-    let users = work.users(ofResultAt: position).filter { $0.step.predicateReferences.isEmpty }
+    let users = work.users(ofResultAt: position).filter(\.references.isEmpty)
     // Steps of other kinds can follow relationships without declaring which.
     let isOnlyRead = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
     let reads = users.flatMap(\.step.reads)
