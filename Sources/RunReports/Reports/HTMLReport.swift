@@ -12,7 +12,7 @@ import WorkbenchText
 /// The first screen shows, in this order: whether the run passed, a summary, the cost of each
 /// variant, the timeline, and findings with their fixes.
 package enum HTMLReport {
-  /// Returns the page as HTML; it's under a megabyte regardless of the number of events.
+  /// Returns the page as HTML; it's under a megabyte regardless of the number of events and steps.
   ///
   /// - Throws: An error of the template's parser, which a test rules out.
   package static func page(_ result: RunResult) throws -> String {
@@ -121,7 +121,7 @@ struct ReportPage {
     chapter = result.chapter
     holds = result.passes
     summary = result.summary
-    unmet = UnmetExpectations.all(of: result)
+    unmet = UnmetExpectations.shown(of: result)
     lesson = ReportHeadline(result, lead: table.lead)
     story = terms.parts(of: result.story.joiningLines)
     course = navigation
@@ -137,9 +137,9 @@ struct ReportPage {
     curves = ReportCurves(result, lead: table.lead)
     findings = ReportFinding.all(of: result)
     noFindings = ReportFinding.none(in: result)
-    let limit = ReportEvents.limit(for: result)
+    let limits = ReportVariant.Limits(result)
     variants = result.variants.enumerated().map { index, variant in
-      var shown = ReportVariant(variant, number: index + 1, of: result, eventLimit: limit)
+      var shown = ReportVariant(variant, number: index + 1, limits)
       shown.whyParts = terms.parts(of: variant.why)
       return shown
     }
@@ -150,5 +150,18 @@ struct ReportPage {
     version = result.environment.cdprof
     isDebugBuild = result.environment.build == "debug"
     timeNote = result.environment.timeNote
+  }
+
+  /// Returns the number of rows of each list to show, so that all lists have about as many as a
+  /// budget, but each at least ten.
+  ///
+  /// - Parameters:
+  ///   - counts: The numbers of rows of the lists.
+  ///   - most: The maximum number to return.
+  ///   - budget: The number of rows of all lists.
+  static func rows(of counts: [Int], atMost most: Int, budget: Int) -> Int {
+    var limit = most
+    while limit > 10, counts.reduce(0, { $0 + min($1, limit) }) > budget { limit -= 10 }
+    return limit
   }
 }

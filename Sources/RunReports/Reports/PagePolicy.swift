@@ -45,25 +45,24 @@ enum PagePolicy {
 
   /// Replaces each `style` attribute with a `data-s` number, and returns a rule for each number.
   private static func withoutStyleAttributes(_ page: String) -> (page: String, rules: String) {
-    let attribute = " style=\""
     var numbers: [Substring: Int] = [:]
     var rules = ""
     var result = ""
-    var rest = page[...]
-    while let start = rest.range(of: attribute),
-      let end = rest[start.upperBound...].firstIndex(of: "\"")
-    {
-      let style = rest[start.upperBound..<end]
+    var rest = page.startIndex
+    // Searching the rest of the page for the next one would copy it each time.
+    for start in page.ranges(of: " style=\"") where start.lowerBound >= rest {
+      guard let end = page[start.upperBound...].firstIndex(of: "\"") else { break }
+      let style = page[start.upperBound..<end]
       let number = numbers[style] ?? numbers.count + 1
       if numbers.updateValue(number, forKey: style) == nil {
         let declarations = style.split(separator: ";").map { "\($0) !important" }
         rules += "[data-s=\"\(number)\"]{\(declarations.joined(separator: ";"))}\n"
       }
-      result += rest[..<start.lowerBound]
+      result += page[rest..<start.lowerBound]
       result += " data-s=\"\(number)\""
-      rest = rest[rest.index(after: end)...]
+      rest = page.index(after: end)
     }
-    return (result + rest, rules)
+    return (result + page[rest...], rules)
   }
 
   private static func content(of tag: String, in page: String) -> Substring? {

@@ -26,10 +26,8 @@ struct ReportEvents {
 
   /// Returns the number of events of each kind to show: 200, or fewer if there are many variants.
   static func limit(for result: RunResult) -> Int {
-    var limit = 200
-    let counts = result.variants.flatMap { $0.events.map(\.events.count) }
-    while limit > 10, counts.reduce(0, { $0 + min($1, limit) }) > budget { limit -= 10 }
-    return limit
+    ReportPage.rows(
+      of: result.variants.flatMap { $0.events.map(\.events.count) }, atMost: 200, budget: budget)
   }
 
   init(_ sample: EventSample, begin: UInt64, shapes: [String: Int], limit: Int) {

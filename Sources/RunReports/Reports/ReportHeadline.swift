@@ -93,9 +93,11 @@ struct UnmetExpectations {
 
   let variant: String
   let anchor: String
-  let lines: [Line]
+  private(set) var lines: [Line]
+  /// The number of lines that aren't shown; `nil` if all are.
+  private(set) var more: String?
   /// The events that account for the differences, without duplicates.
-  let differences: [String]
+  private(set) var differences: [String]
 
   /// Returns the variants with unmet expectations in the order of the file, then those of other
   /// scales.
@@ -113,18 +115,29 @@ struct UnmetExpectations {
     return here + elsewhere
   }
 
+  /// Returns the same with as many lines as a page shows.
+  static func shown(of result: RunResult) -> [UnmetExpectations] {
+    let all = all(of: result)
+    let limit = ReportPage.rows(of: all.map(\.lines.count), atMost: 200, budget: 500)
+    return all.map { variant in
+      guard variant.lines.count > limit else { return variant }
+      var variant = variant
+      variant.more = NumberText.grouped(variant.lines.count - limit)
+      variant.lines.removeLast(variant.lines.count - limit)
+      variant.differences = Array(variant.differences.prefix(limit))
+      return variant
+    }
+  }
+
   /// Returns `nil` if all expectations are met.
   private init?(_ variant: String, anchor: String, _ expectations: [ExpectationResult]) {
     let unmet = expectations.filter(\.isMissed)
     guard !unmet.isEmpty else { return nil }
-    var differences: [String] = []
-    for sentence in unmet.flatMap(\.differences) where !differences.contains(sentence) {
-      differences.append(sentence)
-    }
     self.variant = variant
     self.anchor = anchor
     lines = unmet.map(Line.init)
-    self.differences = differences
+    var seen: Set<String> = []
+    differences = unmet.flatMap(\.differences).filter { seen.insert($0).inserted }
   }
 }
 

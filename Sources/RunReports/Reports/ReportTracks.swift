@@ -36,10 +36,11 @@ struct ReportTracks {
     rulers = ReportTracks.zooms.map { zoom in
       Ruler(zoom: zoom, ticks: ReportTracks.ticks(length, atMost: 6 * zoom))
     }
+    let steps = ReportVariant.Limits(result).steps
     var units = 16_000
     while true {
       let panels = result.variants.enumerated().map { index, variant in
-        ReportPanel(variant, number: index + 1, length: length, units: units)
+        ReportPanel(variant, number: index + 1, length: length, units: units, stepLimit: steps)
       }
       let bytes = panels.reduce(0) { $0 + $1.pathLength }
       if bytes <= ReportTracks.pathBudget || units <= 500 {
@@ -227,11 +228,12 @@ struct ReportPanel {
   let lanes: [ReportLane]
   let bands: [Band]
   let steps: [Step]
+  let moreSteps: String?
   /// The legend of the event density; `nil` if no track shows it.
   let density: String?
 
   init(
-    _ variant: VariantResult, number: Int, length: UInt64, units: Int
+    _ variant: VariantResult, number: Int, length: UInt64, units: Int, stepLimit: Int
   ) {
     name = variant.name
     id = "tracks-\(number)"
@@ -246,14 +248,18 @@ struct ReportPanel {
       return names.joined(separator: " and ") + (names.count == 1 ? " is" : " are")
         + " event density: a full bar is \(NumberText.counted(tallest, "event")) in \(width)"
     }
-    bands = variant.steps.map { step in
+    let shown = variant.steps.prefix(stepLimit)
+    moreSteps =
+      shown.count < variant.steps.count
+      ? NumberText.grouped(variant.steps.count - shown.count) : nil
+    bands = shown.map { step in
       Band(
         left: ReportPanel.percent(step.offset, of: length),
         width: ReportPanel.percent(step.costs.nanoseconds, of: length),
         label: "\(step.location.line) \(step.text)",
         room: ReportPanel.room(step.costs.nanoseconds, of: length))
     }
-    steps = variant.steps.map { step in
+    steps = shown.map { step in
       Step(
         location: step.location.description, text: step.text,
         events: step.groups.isEmpty

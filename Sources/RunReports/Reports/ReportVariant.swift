@@ -39,6 +39,27 @@ struct ReportVariant {
     var frames: String
   }
 
+  /// The numbers of rows of each variant to show, fewer if there are many variants.
+  struct Limits {
+    /// The maximum number of steps, and of expectations, on the page; at about 700 and 300 bytes
+    /// each, 400 kilobytes.
+    private static let budget = 400
+
+    /// The number of events of each kind.
+    let events: Int
+    let steps: Int
+    let expectations: Int
+
+    init(_ result: RunResult) {
+      events = ReportEvents.limit(for: result)
+      steps = ReportPage.rows(
+        of: result.variants.map(\.steps.count), atMost: Limits.budget, budget: Limits.budget)
+      expectations = ReportPage.rows(
+        of: result.variants.map(\.expectations.count), atMost: Limits.budget,
+        budget: Limits.budget)
+    }
+  }
+
   /// The maximum number of statements to show.
   private static let shapeLimit = 60
 
@@ -51,9 +72,11 @@ struct ReportVariant {
   let differences: [String]
   let request: String
   let expectations: [Expectation]
+  let moreExpectations: String?
   /// What Core Data does on Apple platforms; `nil` if no expectation's source is `ours`.
   let apple: String?
   let steps: [Step]
+  let moreSteps: String?
   let statements: [ReportStatement]
   let moreStatements: String?
   let kinds: [ReportEvents]
@@ -64,7 +87,7 @@ struct ReportVariant {
   /// The lines of the shell that run the variant's steps.
   let tries: [String]
 
-  init(_ variant: VariantResult, number: Int, of result: RunResult, eventLimit: Int) {
+  init(_ variant: VariantResult, number: Int, _ limits: Limits) {
     name = variant.name
     anchor = "variant-\(number)"
     passes = variant.passes
@@ -72,8 +95,15 @@ struct ReportVariant {
     differences =
       variant.set.map { "set \($0)" } + variant.first.map { "first \($0)" }
       + variant.then.map { "then \($0)" }
-    request = variant.requestSwift.joined(separator: "\n")
-    expectations = variant.expectations.map { expectation in
+    request = ReportVariant.lines(variant.requestSwift, atMost: limits.steps)
+      .joined(separator: "\n")
+    // Those that aren't met come first if not all are shown.
+    let isCut = variant.expectations.count > limits.expectations
+    let sorted =
+      isCut
+      ? variant.expectations.filter(\.isMissed) + variant.expectations.filter { !$0.isMissed }
+      : variant.expectations
+    expectations = sorted.prefix(limits.expectations).map { expectation in
       Expectation(
         metric: expectation.metric, formula: expectation.formulaText,
         value: expectation.expectedText,
@@ -81,16 +111,17 @@ struct ReportVariant {
         obstacle: expectation.obstacle,
         mark: expectation.source.label, location: expectation.location.description)
     }
+    moreExpectations = ReportVariant.more(sorted.count - expectations.count)
     let isOurs = variant.expectations.contains { $0.source == .ours }
     apple = isOurs ? variant.apple.nonEmpty ?? "not checked." : nil
-    steps = variant.steps.map(ReportVariant.step)
+    steps = variant.steps.prefix(limits.steps).map(ReportVariant.step)
+    moreSteps = ReportVariant.more(variant.steps.count - steps.count)
     statements = variant.statements.prefix(ReportVariant.shapeLimit).map(ReportStatement.init)
-    let more = variant.statements.count - statements.count
-    moreStatements = more > 0 ? NumberText.grouped(more) : nil
+    moreStatements = ReportVariant.more(variant.statements.count - statements.count)
     let shapes = Dictionary(
       variant.statements.map { ($0.sql, $0.number) }, uniquingKeysWith: { first, _ in first })
     kinds = variant.events.map { sample in
-      ReportEvents(sample, begin: variant.begin, shapes: shapes, limit: eventLimit)
+      ReportEvents(sample, begin: variant.begin, shapes: shapes, limit: limits.events)
     }
     stacks =
       variant.stacks.isEmpty
@@ -103,7 +134,18 @@ struct ReportVariant {
             frames: stack.frames.joined(separator: "\n"))
         })
     time = variant.spread.text
-    tries = variant.steps.map(\.text) + ["last"]
+    tries = variant.steps.prefix(limits.steps).map(\.text) + (moreSteps == nil ? ["last"] : [])
+  }
+
+  /// Returns the number of rows that aren't shown, or `nil` if all are.
+  private static func more(_ count: Int) -> String? {
+    count > 0 ? NumberText.grouped(count) : nil
+  }
+
+  /// Returns the first lines, and one with the number of the others.
+  private static func lines(_ lines: [String], atMost limit: Int) -> [String] {
+    guard let more = more(lines.count - limit) else { return lines }
+    return lines.prefix(limit) + ["// and \(more) more lines"]
   }
 
   private static func step(_ step: StepResult) -> Step {

@@ -124,6 +124,31 @@ struct HTMLReportTests {
     #expect(ReportTracks(FaultStormScenario(moods: 100).result()).units == 16_000)
   }
 
+  @Test(
+    "Thousands of repeated steps with unmet expectations fit in a megabyte", .timeLimit(.minutes(1))
+  )
+  func thousandsOfStepsFitInAMegabyte() throws {
+    var result = FaultStormScenario(moods: 100).result()
+    for index in result.variants.indices {
+      let variant = result.variants[index]
+      result.variants[index].steps = Array(repeating: variant.steps[0], count: 3_000)
+      result.variants[index].requestSwift = Array(repeating: "fetch(request)", count: 3_000)
+      var missed = variant.expectations[0]
+      missed.isMet = false
+      missed.actual = .number(123_456)
+      result.variants[index].expectations = Array(repeating: variant.expectations[0], count: 3_000)
+      result.variants[index].expectations += Array(repeating: missed, count: 3)
+    }
+    let page = try HTMLReport.page(result)
+    #expect(page.utf8.count < 1_000_000)
+    // Of each of six variants, 60 steps in the timeline, the table, and the shell.
+    #expect(page.ranges(of: "and 2,940 more<").count == 18)
+    #expect(page.contains("// and 2,940 more lines"))
+    // Those that aren't met come first.
+    #expect(page.ranges(of: "and 2,943 more<").count == 6)
+    #expect(page.ranges(of: "<td class=\"num\">123,456</td>").count == 18)
+  }
+
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func browserShowsTheJSONNumbersWithoutErrors() throws {
     for result in [FaultStormScenario.full, FaultStormScenario(moods: 300).result(missing: true)] {

@@ -51,6 +51,15 @@ struct PagePolicyTests {
         + "<u data-s=\"1\"></u><script>1</script>")
   }
 
+  /// The rest of the page isn't copied for each attribute.
+  @Test(.timeLimit(.minutes(1)))
+  func thousandsOfInlineStylesAreReplaced() {
+    let marks = (0..<30_000).map { "<i class=\"mark\" style=\"left:\($0 % 100)%\">one step</i>\n" }
+    let page = PagePolicy.applied(to: "<style></style>\(marks.joined())<script></script>")
+    #expect(page.ranges(of: " data-s=\"").count == 30_000)
+    #expect(page.ranges(of: "[data-s=\"").count == 100)
+  }
+
   /// The page's script runs; an injected script doesn't.
   @Test(.enabled(if: Chromium.isExpected, "no Chromium here"))
   func browserRunsOnlyThePagesScript() throws {
