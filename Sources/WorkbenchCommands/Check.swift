@@ -28,7 +28,7 @@ struct Check: Executable {
     help: ArgumentHelp(
       """
       The scenario with the exercise; by default, the one with the same name in the folder \
-      Scenarios or among the installed ones, or else the file itself.
+      Scenarios, among the installed ones, or next to the file, or else the file itself.
       """, valueName: "file"), completion: .scenarios)
   var lesson: String?
 
@@ -54,12 +54,30 @@ struct Check: Executable {
     do {
       folders = try ScenarioList(installed: List.installed).folders
     } catch let error as InvalidInputError where error.kind == .missing {
-      // Neither folder has scenarios, so the file is its own lesson.
-    }
-    let named = folders.flatMap(\.entries).map(\.scenario).filter {
-      $0.name == attempt.name && $0.exercise != nil
+      // Neither folder has scenarios.
     }
     let own = attempt.file.resolvingSymlinksInPath().path
-    return named.first { $0.file.resolvingSymlinksInPath().path != own } ?? attempt
+    func isLesson(_ scenario: Scenario) -> Bool {
+      scenario.name == attempt.name && scenario.exercise != nil
+        && scenario.file.resolvingSymlinksInPath().path != own
+    }
+    if let found = folders.flatMap(\.entries).map(\.scenario).first(where: isLesson) {
+      return found
+    }
+    let folder = attempt.file.deletingLastPathComponent()
+    let others = ScenarioFinder.scenarios(directlyIn: folder.path).compactMap { name in
+      let url = folder.appendingPathComponent(name)
+      // The text of one that's invalid can't be the lesson.
+      return try? ScenarioReader.read(url, path: url.relativePath)
+    }
+    .filter(isLesson)
+    guard others.count < 2 else {
+      let names = others.map(\.file.lastPathComponent).joined(separator: ", ")
+      throw InvalidInputError(
+        kind: .unusable,
+        message: "several scenarios next to \(file) have its exercise: \(names)",
+        nextStep: "specify the lesson with --lesson")
+    }
+    return others.first ?? attempt
   }
 }

@@ -47,12 +47,22 @@ struct CourseCommandTests {
     #expect(none.status == 65 && none.errors.contains("has no exercise"), "\(none.errors)")
   }
 
-  @Test("A scenario is its own lesson if no other folder has scenarios")
-  func onlyScenarioIsItsOwnLesson() throws {
+  @Test("A lesson elsewhere is next to its solution; an only scenario is its own lesson")
+  func lessonElsewhereIsNextToItsSolution() throws {
     let program = try write()
     try FileManager.default.moveItem(
       at: program.folder.file("Scenarios"), to: program.folder.file("Elsewhere"))
     #expect(try program.run(["list"]).status == 66)
+    let solved = try program.run(["check", "Elsewhere/mine.yml"])
+    #expect(solved.status == 0 && solved.output.contains("(4 in the lesson)"), "\(solved.output)")
+    let less = Self.lesson.replacing("faults: no", with: "limit: 1, faults: no")
+    _ = try program.folder.write(less, to: "Elsewhere/less.yml")
+    let several = try program.run(["check", "Elsewhere/less.yml"])
+    #expect(several.status == 65 && several.errors.contains("mine.yml, notes.yml"))
+    try FileManager.default.removeItem(at: program.folder.file("Elsewhere/mine.yml"))
+    let cheating = try program.run(["check", "Elsewhere/less.yml"])
+    #expect(cheating.status == 3 && cheating.output.contains("the work isn't the same"))
+    try FileManager.default.removeItem(at: program.folder.file("Elsewhere/less.yml"))
     let check = try program.run(["check", "Elsewhere/notes.yml"])
     #expect(check.status == 3 && check.output.contains("notes.yml:4"), "\(check.errors)")
   }

@@ -45,7 +45,7 @@ package enum ScenarioFinder {
   /// Returns the paths of the scenarios directly in a folder, sorted, without the folder.
   ///
   /// Other YAML files, which contain neither the key `steps` nor `variants`, aren't scenarios.
-  static func scenarios(directlyIn folder: String) -> [String] {
+  package static func scenarios(directlyIn folder: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.filter { name in
       guard !name.hasPrefix("."), isScenario(name),
