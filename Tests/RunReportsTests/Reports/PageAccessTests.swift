@@ -90,11 +90,11 @@ struct PageAccessTests {
     for match in sections {
       #expect(match.1.contains("aria-label"), "a section without a name")
     }
-    // Scrollable tracks can be reached with the keyboard.
-    let scrollers = page.matches(of: /<div class="scroll"([^>]*)><div>/)
+    // Scrollable tracks and tables can be reached with the keyboard.
+    let scrollers = page.matches(of: /<div class="scroll"([^>]*)>/)
     #expect(!scrollers.isEmpty)
     for match in scrollers {
-      #expect(match.1.contains("tabindex=\"0\""))
+      #expect(match.1.contains("tabindex=\"0\"") && match.1.contains("aria-label=\""))
     }
     let ids = page.matches(of: /\bid="([^"]*)"/).map { String($0.1) }
     #expect(Set(ids).count == ids.count, "two elements have the same ID")
