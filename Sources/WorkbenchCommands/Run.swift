@@ -144,6 +144,9 @@ struct Run: Executable {
     guard (0...4).contains(sqlLevel) else {
       throw ValidationError("--sql must be from 1 to 4, not \(sqlLevel).")
     }
+    guard !showBinds || sqlLevel > 1 else {
+      throw ValidationError("--show-binds requires --sql 2, 3, or 4.")
+    }
     guard sqlLevel == 0 || (jobs ?? 1) == 1 else {
       throw ValidationError(
         "--sql can't be combined with --jobs because the logs would interleave.")

@@ -28,6 +28,7 @@ struct ProgramTests {
     (["run", PackageFiles.faults, "--variant", "plian"], 64, "did you mean `plain`?"),
     (["run", PackageFiles.faults, "--only", "nothing"], 64, "no scenario matches `nothing`"),
     (["run", "a.yml", "--sql", "5"], 64, "--sql must be from 1 to 4, not 5."),
+    (["run", "a.yml", "--sql", "1", "--show-binds"], 64, "requires --sql 2, 3, or 4"),
     (["run", "a.yml", "--sql", "1", "--jobs", "2"], 64, "because the logs would interleave"),
     (["run", "a.yml", "--jobs", "0"], 64, "--jobs must be at least 1"),
     (["report", "no.json"], 66, "there's no file no.json"),
