@@ -361,7 +361,8 @@ struct ChildSaveTests {
     }
     let check = bed.context()
     try check.performAndWait {
-      #expect(try check.everyObject(of: "List").map { $0.names("songs") } == ["banp"])
+      let lists = try check.everyObject(of: "List")
+      #expect(lists.map { $0.names("songs") } == ["banp"])
     }
   }
 

@@ -98,7 +98,8 @@ struct FileStatusFailureTests {
     }
     let attempts = try sweep.run(.inputOutput, failing: [.status], limit: .max) { attempt in
       if let error = attempt.error { FailureFixture.check(error, attempt.description) }
-      #expect(try work.content(attempt.folder) == before, "\(attempt.description)")
+      let content = try work.content(attempt.folder)
+      #expect(content == before, "\(attempt.description)")
     }
     #expect(attempts >= 2)
   }
@@ -162,8 +163,8 @@ struct FileStatusFailureTests {
         managedObjectModel: MigrationScenario.version(1))
       try coordinator.addPersistentStore(type: .sqlite, at: Self.store(folder))
       return coordinator
-    } _: { coordinator in
-      try coordinator.migratePersistentStore(
+    } _: { (coordinator: NSPersistentStoreCoordinator) in
+      _ = try coordinator.migratePersistentStore(
         coordinator.persistentStores[0], to: URL(fileURLWithPath: "/dev/null"), type: .sqlite)
     }
     // Each external data file is opened once.
@@ -180,7 +181,8 @@ struct FileStatusFailureTests {
           let url = coordinator.persistentStores.first?.url
           #expect(url?.path == Self.store(attempt.folder).path, "\(name)")
         }
-        #expect(try content(of: context) == before, "\(name)")
+        let content = try content(of: context)
+        #expect(content == before, "\(name)")
       }
     }
   }
