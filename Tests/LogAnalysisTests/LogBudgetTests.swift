@@ -130,20 +130,20 @@ struct LogBudgetTests {
   @Test("Statements beyond the limit are the reason why a count can be greater, not the log")
   func statementsBeyondTheLimitAreTheReason() throws {
     let kept = (0..<InputLimits.logStatements).map {
-      "CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZN\($0) = ?\n"
+      "CoreData: sql: SELECT 0, t0.Z_PK FROM ZREGION t0 WHERE  t0.ZN\($0) = ?\n"
     }
     let more = (0..<3).map {
-      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZCOUNTRY t0 WHERE  t0.ZM\($0) = ?", rows: 2)
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZM\($0) = ?", rows: 2)
     }
     let log =
       kept.joined() + "cdprof: begin list\n" + more.joined() + "cdprof: end\n"
     let budget = try budget(
-      "model: Moody\nsections: [{name: list, expect: {rows(Country): 1}}]")
+      "model: Moody\nsections: [{name: list, expect: {rows(Mood): 1}}]")
     let results = try LogBudgetEvaluator(budget: budget).evaluation(
       of: SampleLogs.report(log)
     ).results[0]
     let missed = try #require(results?.first)
-    #expect(missed.metric == "rows(Country)" && !missed.isMet)
+    #expect(missed.metric == "rows(Mood)" && !missed.isMet)
     let reasons = missed.differences.filter { $0.hasPrefix("up to ") }
     #expect(reasons.count == 1, "\(missed.differences)")
     #expect(

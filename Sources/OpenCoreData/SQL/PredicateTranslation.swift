@@ -194,7 +194,8 @@ final class TranslationScope {
         throw TranslationError(
           text,
           "Each relationship on a key path joins a table, and SQLite joins up to "
-            + "\(StoreLimits.joinedTables) tables. Use fewer of them, or filter the fetched objects.")
+            + "\(StoreLimits.joinedTables) tables. Use fewer of them, or filter the fetched objects."
+        )
       }
       let alias = alias ?? aliases.next()
       let table = SQLSyntax.quoted(position.entity.table)

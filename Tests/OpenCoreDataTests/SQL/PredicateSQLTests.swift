@@ -242,7 +242,10 @@ import Testing
       "returns a list for each row, which can be evaluated only in memory"
     ),
     ("author.items.@sum.title > 1", "Item.title isn't a number"),
-    ("author.items.tags.@count > 1", "@count can follow only the first to-many relationship, items"),
+    (
+      "author.items.tags.@count > 1",
+      "@count can follow only the first to-many relationship, items"
+    ),
     ("tags.name.@max == 'a'", "@max can follow only the first to-many relationship, tags"),
     ("tags.name.@count + 1 > 2", "@count can follow only the first to-many relationship, tags"),
     ("median:(pages, weight) > 1", "The function median: can't be translated to SQL."),
