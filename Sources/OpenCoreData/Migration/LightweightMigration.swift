@@ -88,7 +88,8 @@ struct LightweightMigration {
     } catch {
       // The original error is the one to report.
       try? connection.execute("ROLLBACK")
-      if !lostFiles.isEmpty { remains.finish() }
+      // A COMMIT can fail after it took effect, so the rows determine which files are unused.
+      if !lostFiles.isEmpty { remains.remove(onceWritableBy: connection) }
       throw error
     }
     committed()
