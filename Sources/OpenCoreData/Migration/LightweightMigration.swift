@@ -88,8 +88,7 @@ struct LightweightMigration {
     } catch {
       // The original error is the one to report.
       try? connection.execute("ROLLBACK")
-      // A COMMIT can fail after it took effect, so the rows determine which files are unused.
-      if !lostFiles.isEmpty { remains.remove(onceWritableBy: connection) }
+      if !lostFiles.isEmpty { remains.finish() }
       throw error
     }
     committed()

@@ -135,6 +135,8 @@ extension LightweightMigrationPlan {
         // Compiles the triggers, too, without running anything.
         _ = try connection.hasRow("EXPLAIN " + sql)
       } catch {
+        // Others aren't the trigger's, and may have rolled the transaction back.
+        guard error.code.primary == .error else { throw error }
         return error.message
       }
     }

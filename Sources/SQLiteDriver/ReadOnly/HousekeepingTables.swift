@@ -72,6 +72,9 @@ package enum HousekeepingTables {
           code: .tooBig, message: "a value has \(size) bytes, and the limit is \(limit)", sql: sql)
       }
     }
-    return (0..<statement.columnCount).map { statement.value($0) }
+    let row = (0..<statement.columnCount).map { statement.value($0) }
+    // SQLite reports that it had no memory for a value only now.
+    _ = try statement.step()
+    return row
   }
 }

@@ -31,4 +31,33 @@ struct MigrationFailureTests {
       #expect(attempts >= 1, "\(cause)")
     }
   }
+
+  /// SQLite returns NULL for a value for which it has no memory, and an error only afterward.
+  @Test("A row of a store's metadata is read completely, or is an error if memory is missing")
+  func rowIsReadCompletely() throws {
+    let fixture = try FailureFixture()
+    let url = MigrationScenario.store(in: fixture.template)
+    try MigrationScenario.create(url, persons: 1)
+    func row(_ failure: FailingFiles.Failure?) throws -> (row: [SQLiteValue]?, failures: Int) {
+      let connection = try Connection(path: url.path, access: .writing)
+      defer { connection.close() }
+      let (result, report) = FailingFiles.run(
+        below: FileManager.default.temporaryDirectory, failure: failure
+      ) {
+        try HousekeepingTables.row(
+          "SELECT Z_VERSION, Z_UUID, Z_PLIST FROM \(HousekeepingTables.metadata)", on: connection)
+      }
+      return (try? result.get(), report.failures)
+    }
+    let whole = try row(nil).row
+    #expect(whole?.count == 3)
+    for number in 1... {
+      let (found, failures) = try row(FailingFiles.Failure(.memory, at: number))
+      #expect(found == whole || found == nil && failures > 0, "allocation \(number)")
+      if failures == 0 {
+        #expect(number > 10)
+        break
+      }
+    }
+  }
 }

@@ -4,6 +4,20 @@ import Testing
 
 @Suite("Remote changes of stores that are opened read-only")
 struct ReadOnlyChangeTests {
+  /// Opens a stack's store read-only, with remote change notifications.
+  private func readOnlyCoordinator(
+    of stack: SharedStack
+  ) throws -> NSPersistentStoreCoordinator {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: stack.storeURL,
+      options: [
+        NSReadOnlyPersistentStoreOption: true,
+        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+      ])
+    return coordinator
+  }
+
   @Test("Commits of others are posted with their tokens, and no file is created for that")
   func commitsArePostedAndNoFileIsCreated() async throws {
     let stack = try SharedStack(
@@ -14,13 +28,7 @@ struct ReadOnlyChangeTests {
     }
     for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }
     #expect(try names() == ["Store.sqlite"])
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
-    try coordinator.addPersistentStore(
-      type: .sqlite, at: stack.storeURL,
-      options: [
-        NSReadOnlyPersistentStoreOption: true,
-        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
-      ])
+    let coordinator = try readOnlyCoordinator(of: stack)
     #expect(try names() == ["Store.sqlite"])
     let changes = RemoteChangeList(coordinator)
     let other = try stack.foreignContext()
@@ -39,13 +47,7 @@ struct ReadOnlyChangeTests {
   @Test("A history that another process creates later is read, and its tokens are posted")
   func laterHistoryIsRead() async throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
-    try coordinator.addPersistentStore(
-      type: .sqlite, at: stack.storeURL,
-      options: [
-        NSReadOnlyPersistentStoreOption: true,
-        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
-      ])
+    let coordinator = try readOnlyCoordinator(of: stack)
     #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == nil)
     let changes = RemoteChangeList(coordinator)
     let other = try stack.foreignContext(options: [NSPersistentHistoryTrackingKey: true])
@@ -80,13 +82,7 @@ struct ReadOnlyChangeTests {
     try writer.execute("COMMIT")
     writer.close()
     try pages.write(to: journal)
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
-    try coordinator.addPersistentStore(
-      type: .sqlite, at: stack.storeURL,
-      options: [
-        NSReadOnlyPersistentStoreOption: true,
-        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
-      ])
+    let coordinator = try readOnlyCoordinator(of: stack)
     func names() throws -> [String] {
       let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
       reader.persistentStoreCoordinator = coordinator
@@ -104,13 +100,7 @@ struct ReadOnlyChangeTests {
   @Test("A commit is posted even if the kernel has discarded its events")
   func commitWithoutEventsIsPosted() async throws {
     let stack = try SharedStack(.sqlite, SavingModels.items())
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
-    try coordinator.addPersistentStore(
-      type: .sqlite, at: stack.storeURL,
-      options: [
-        NSReadOnlyPersistentStoreOption: true,
-        NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
-      ])
+    let coordinator = try readOnlyCoordinator(of: stack)
     let (notes, end) = (LineList(), DispatchSemaphore(value: 0))
     let observer = NotificationCenter.default.addObserver(
       forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
