@@ -10,6 +10,8 @@ struct PendingChanges {
   var deleted = ChangedObjects(.deleted)
   /// Deletions that haven't been propagated yet.
   var unpropagated: [NSManagedObject] = []
+  /// The number of times that they have all been propagated.
+  var propagations = 0
   /// Objects whose version the next save compares without writing them.
   var locked = LockedObjects()
   /// Objects that a merge has deleted since pending changes were processed.
@@ -328,30 +330,37 @@ extension NSManagedObjectContext {
     while next < changes.unpropagated.count {
       let object = changes.unpropagated[next]
       next += 1
-      // It may have been refreshed or rolled back since.
-      guard object.state.contains(.deleted), object.context === self else { continue }
-      // Saving compares the row version, so the row must be loaded.
-      object.willAccess()
-      guard !object.isFault else {
-        unreadable.append(object)
-        continue
-      }
-      let earlierError = faultFailures.last
-      faultFailures.last = nil
-      for relationship in object.layout.entity.relationshipsByName.values
-        .sorted(by: { $0.name < $1.name })
-      where object.layout.position(of: relationship.name) != nil {
-        carry(relationship, of: object)
-      }
-      guard faultFailures.last == nil else {
-        // A relationship that can't be read looks empty. Carrying the others again has no effect.
-        unreadable.append(object)
-        continue
-      }
-      faultFailures.last = earlierError
-      if object.isInserted { forgetInserted(object) }
+      let count = changes.propagations
+      let isPropagated = propagateDeletion(of: object)
+      if !isPropagated { unreadable.append(object) }
+      guard changes.propagations != count else { continue }
+      // `prepareForDeletion` has processed pending changes, including the deletions until then.
+      next = 0
+      unreadable = isPropagated ? [] : [object]
     }
     changes.unpropagated = unreadable
+    changes.propagations += 1
+  }
+
+  /// Applies the delete rules of one deleted object; returns `false` if something can't be read.
+  private func propagateDeletion(of object: NSManagedObject) -> Bool {
+    // It may have been refreshed or rolled back since.
+    guard object.state.contains(.deleted), object.context === self else { return true }
+    // Saving compares the row version, so the row must be loaded.
+    object.willAccess()
+    guard !object.isFault else { return false }
+    let earlierError = faultFailures.last
+    faultFailures.last = nil
+    for relationship in object.layout.entity.relationshipsByName.values
+      .sorted(by: { $0.name < $1.name })
+    where object.layout.position(of: relationship.name) != nil {
+      carry(relationship, of: object)
+    }
+    // A relationship that can't be read looks empty. Carrying the others again has no effect.
+    guard faultFailures.last == nil else { return false }
+    faultFailures.last = earlierError
+    if object.isInserted { forgetInserted(object) }
+    return true
   }
 
   /// Removes a deleted object that was never saved from the context: there's nothing to write.

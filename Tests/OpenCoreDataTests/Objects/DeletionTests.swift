@@ -8,6 +8,15 @@ final class DeclaringPerson: NSManagedObject {
   @Managed("parent") var parent: DeclaringPerson?
 }
 
+/// Processes pending changes when it's deleted, then deletes the friend.
+final class TidyingInfo: NSManagedObject {
+  override func prepareForDeletion() {
+    super.prepareForDeletion()
+    managedObjectContext?.processPendingChanges()
+    if let friend = one("friend") { managedObjectContext?.delete(friend) }
+  }
+}
+
 @Suite("Delete rules and relationship values")
 struct DeletionTests {
   private func stack(_ kind: StoreKind) throws -> GraphStack {
@@ -83,6 +92,28 @@ struct DeletionTests {
       #expect(cost.deletes == stack.statements(4))
       let songs = try context.all("Song")
       #expect(songs.isEmpty)
+    }
+  }
+
+  @Test(
+    "Objects that prepareForDeletion deletes after processing changes have their rules applied",
+    arguments: StoreKind.allCases)
+  func deletionsAfterProcessingInPrepareForDeletionPropagate(kind: StoreKind) throws {
+    TidyingInfo.registerClass()
+    let model = try KinshipModel.make()
+    model.entitiesByName["FriendInfo"]?.managedObjectClassName = "TidyingInfo"
+    let context = try GraphStack(kind, model: model).context()
+    try context.performAndWait {
+      let people = "ab".map { context.make("Person", ["name": "\($0)"]) }
+      let info = context.make("FriendInfo", ["source": people[0], "friend": people[1]])
+      let country = context.make("Country", ["name": "c"])
+      people[1].setValue(country, forKey: "residentOf")
+      try context.save()
+      context.delete(people[0])
+      context.processPendingChanges()
+      #expect(context.deletedObjects == Set(people + [info]))
+      #expect(country.set("residents").isEmpty)
+      #expect(context.saveError() == nil)
     }
   }
 
