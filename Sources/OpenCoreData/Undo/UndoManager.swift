@@ -63,7 +63,7 @@ open class UndoManager: NSObject {
 
   /// Ends the group that a registration began automatically, if one is open.
   final func endEventGroup() {
-    if isOpenByEvent, openGroups.count == 1 { endUndoGrouping() }
+    if isOpenByEvent, openGroups.count == 1, !isUndoing, !isRedoing { endUndoGrouping() }
   }
 
   /// Schedules the end of a group that a registration on the main thread began, for the main
@@ -222,7 +222,9 @@ open class UndoManager: NSObject {
     let outer = openGroups
     openGroups = [UndoGroup(name: group.name)]
     group.run()
-    // An action may have discarded everything.
+    // A context registers what the program's own actions have changed, unless one of them has
+    // discarded everything.
+    if !openGroups.isEmpty { post(.NSUndoManagerCheckpoint) }
     let opposite = openGroups.first
     openGroups = outer
     if let opposite, !opposite.steps.isEmpty { push(opposite) }

@@ -81,4 +81,48 @@ struct UndoMergeTests {
       #expect(list.notes.count == 4 && person.label == "second")
     }
   }
+
+  @Test("What a program's own action changes during an undo is part of the redo")
+  func changesOfOwnActionsAreRedone() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    try context.performAndWait {
+      let manager = UndoManager()
+      context.undoManager = manager
+      let person = try context.existingObject(with: ids[0])
+      let renaming = Renaming(of: person, manager)
+      manager.beginUndoGrouping()
+      person.label = "new"
+      context.processPendingChanges()
+      renaming.register("p1")
+      manager.endUndoGrouping()
+      withExtendedLifetime(renaming) {
+        for _ in 0..<2 {
+          manager.undo()
+          #expect(person.label == "p1" && manager.undoCount == 0 && manager.redoCount == 1)
+          manager.redo()
+          #expect(person.label == "new" && manager.undoCount == 1 && manager.redoCount == 0)
+        }
+      }
+    }
+  }
+}
+
+/// A program's own undo action, which renames an object.
+private final class Renaming {
+  private let object: NSManagedObject
+  private let manager: UndoManager
+
+  init(of object: NSManagedObject, _ manager: UndoManager) {
+    (self.object, self.manager) = (object, manager)
+  }
+
+  /// Registers an action that gives the object a name.
+  func register(_ name: String?) {
+    manager.registerUndo(withTarget: self) { renaming in
+      renaming.register(renaming.object.label)
+      renaming.object.label = name
+    }
+  }
 }
