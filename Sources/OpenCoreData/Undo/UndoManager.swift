@@ -195,7 +195,10 @@ open class UndoManager: NSObject {
   public var redoActionName: String { redoStack.last?.name ?? "" }
 
   /// Sets the name of the open group, or of the last one that was ended.
+  ///
+  /// If none is open, a context registers its pending changes first, which the name is for.
   open func setActionName(_ actionName: String) {
+    if openGroups.isEmpty { post(.NSUndoManagerCheckpoint) }
     (openGroups.first ?? undoStack.last)?.name = actionName
   }
 
@@ -319,8 +322,8 @@ struct UndoUnit {
 // Core Data's names of an undo manager's notifications.
 
 extension Notification.Name {
-  /// Posted when an undo manager opens or closes a group, undoes, redoes, or is asked whether it
-  /// can redo.
+  /// Posted when an undo manager opens or closes a group, undoes, redoes, names an action, or is
+  /// asked whether it can redo.
   ///
   /// Observers with changes to register do so.
   public static let NSUndoManagerCheckpoint = Notification.Name(

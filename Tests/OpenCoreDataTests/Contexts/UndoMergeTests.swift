@@ -82,6 +82,27 @@ struct UndoMergeTests {
     }
   }
 
+  @Test("An action's name belongs to the changes that precede it, processed or not")
+  func actionNamesBelongToPendingChanges() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    let manager = UndoManager()
+    context.performAndWait { context.undoManager = manager }
+    for name in ["first", "second"] {
+      context.performAndWait {
+        context.object(with: ids[0]).label = name
+        manager.setActionName(name)
+      }
+    }
+    context.performAndWait {
+      #expect(manager.undoCount == 2 && manager.undoActionName == "second")
+      context.undo()
+      #expect(manager.undoActionName == "first" && manager.redoActionName == "second")
+      #expect(context.object(with: ids[0]).label == "first")
+    }
+  }
+
   @Test("What a program's own action changes during an undo is part of the redo")
   func changesOfOwnActionsAreRedone() throws {
     let bed = try ContextBed(.memory)
