@@ -268,10 +268,15 @@ extension FetchedResults {
   /// Updates the list and the sections and notifies the delegate.
   func contextDidChange(_ notification: Notification) {
     guard let plan, let delegate, dictionaries == nil else { return cache = nil }
-    let change = ListChange(changed(notification, plan), in: self, plan)
+    var change = ListChange(changed(notification, plan), in: self, plan)
     guard !change.isEmpty else { return }
     let controller = makeDelegateController(self)
+    let before = edition
     delegate.controllerWillChangeContent(controller)
+    if edition != before {
+      // The delegate has processed further changes.
+      change = ListChange(changed(notification, plan), in: self, plan)
+    }
     let (oldNames, oldSections, oldStarts) = (sectionNames, sections, sectionStarts)
     let names = change.sectionNames(of: self)
     let updated = change.updated.map { list.object(at: $0) }

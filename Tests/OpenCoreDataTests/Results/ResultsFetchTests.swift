@@ -112,4 +112,57 @@ struct ResultsFetchTests {
       #expect(listener.lines == ["will", "update [0, 1]", "did"])
     }
   }
+
+  /// Deletes an object when the results are about to change, and processes that before it returns.
+  private final class DeletingListener: NSFetchedResultsControllerDelegate {
+    private var object: NSManagedObject?
+    private(set) var deletions: [IndexPath] = []
+
+    init(deleting object: NSManagedObject) {
+      self.object = object
+    }
+
+    func controllerWillChangeContent(
+      _ controller: NSFetchedResultsController<any NSFetchRequestResult>
+    ) {
+      guard let last = object else { return }
+      object = nil
+      controller.managedObjectContext.delete(last)
+      controller.managedObjectContext.processPendingChanges()
+    }
+
+    func controller(
+      _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+      at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) {
+      if type == .delete, let indexPath { deletions.append(indexPath) }
+    }
+  }
+
+  @Test(
+    "Index paths follow changes that the delegate has processed before the change",
+    arguments: [0, 2])
+  func delegateMayProcessChangesBeforeTheChange(batch: Int) throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(3)
+    let context = bed.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      request.fetchBatchSize = batch
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+        cacheName: nil)
+      try controller.performFetch()
+      let people = try #require(controller.fetchedObjects)
+      let listener = DeletingListener(deleting: people[0])
+      controller.delegate = listener
+      context.delete(people[2])
+      context.processPendingChanges()
+      #expect(
+        listener.deletions == [IndexPath(item: 0, section: 0), IndexPath(item: 1, section: 0)])
+      #expect(controller.fetchedObjects == [people[1]])
+      #expect(controller.sections?.map(\.numberOfObjects) == [1])
+    }
+  }
 }
