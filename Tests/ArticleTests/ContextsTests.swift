@@ -30,7 +30,8 @@ struct ContextsTests {
   @Test func savesAreMerged() async throws {
     let store = try MoodStore(countries: 1)
     let container = store.container
-    let reader = container.newBackgroundContext()
+    let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    reader.persistentStoreCoordinator = container.persistentStoreCoordinator
     reader.automaticallyMergesChangesFromParent = true
     let writer = container.newBackgroundContext()
     let countries = try await reader.perform {
@@ -49,6 +50,7 @@ struct ContextsTests {
     let store = try MoodStore(countries: 1)
     let container = store.container
     let (first, second) = (container.newBackgroundContext(), container.newBackgroundContext())
+    second.automaticallyMergesChangesFromParent = false
     func fetchCountry(_ context: NSManagedObjectContext) throws -> Country {
       try #require(try context.fetch(NSFetchRequest<Country>(entityName: "Country")).first)
     }
@@ -78,6 +80,7 @@ struct ContextsTests {
   @Test func pinnedContextSeesOneGeneration() throws {
     let container = try MoodStore(countries: 2).container
     let (reader, writer) = (container.newBackgroundContext(), container.newBackgroundContext())
+    reader.automaticallyMergesChangesFromParent = false
     func count() throws -> Int {
       try reader.performAndWait {
         try reader.count(for: NSFetchRequest<Country>(entityName: "Country"))

@@ -84,10 +84,15 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Returns a new context with its own queue and the same coordinator.
+  /// Returns a new context with its own queue and the same coordinator, which merges the saves of
+  /// others automatically.
+  ///
+  /// It has no undo manager, and the merge policy `NSMergePolicy.error`.
   open func newBackgroundContext() -> NSManagedObjectContext {
-    NSManagedObjectContext(
+    let context = NSManagedObjectContext(
       concurrencyType: .privateQueueConcurrencyType, coordinator: persistentStoreCoordinator)
+    context.automaticallyMergesChangesFromParent = true
+    return context
   }
 
   /// Schedules a block with a new background context on its queue, and returns immediately.

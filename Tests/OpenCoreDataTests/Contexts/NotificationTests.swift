@@ -186,6 +186,11 @@ struct NotificationTests {
       contexts.allSatisfy {
         $0.persistentStoreCoordinator === container.persistentStoreCoordinator
       })
+    #expect(contexts.map(\.automaticallyMergesChangesFromParent) == [false, true, true])
+    #expect(
+      contexts.allSatisfy {
+        $0.undoManager == nil && $0.mergePolicy as? NSMergePolicy === NSMergePolicy.error
+      })
   }
 
   @Test(

@@ -49,6 +49,8 @@ extension ContextOwner {
       context.performAndWait {
         // Stores other than SQLite's have no generations.
         try? context.setQueryGenerationFrom(.current)
+        // The observations merge saves before they're processed.
+        context.automaticallyMergesChangesFromParent = false
         context.tracksLocalChanges = context === viewContext
       }
     }
