@@ -169,9 +169,7 @@ extension KeyedArchive {
       return Data(bytes)
     case "NSUUID": return uuid(object)
     case "NSURL":
-      let base = self.object(object.fields["NS.base"]).flatMap {
-        anyValue(of: $0, object.fields["NS.base"], depth: depth + 1) as? URL
-      }
+      let base = anyValue(object.fields["NS.base"], depth: depth + 1) as? URL
       return string(object.fields["NS.relative"]).flatMap { URL(string: $0, relativeTo: base) }
     case "NSDecimalNumber": return decimal(object)
     case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet":

@@ -120,6 +120,22 @@ import Testing
     }
   }
 
+  @Test func urlsRelativeToThemselvesAreReadToALimitedDepth() throws {
+    let start = Self.otherObjects(1)
+    let info: BinaryPropertyList.Value = .dictionary([
+      "NS.keys": .array([.string("k")]), "NS.objects": .array([.uid(start + 1)]),
+      "$class": .uid(4),
+    ])
+    let url: BinaryPropertyList.Value = .dictionary([
+      "NS.base": .uid(start + 1), "NS.relative": .string("a"), "$class": .uid(start + 2),
+    ])
+    let bytes = Self.archive(
+      [("E", nil, ["NSUserInfo": .uid(start)])],
+      others: [info, url, .dictionary(["$classname": .string("NSURL")])])
+    let model = try ModelArchive.read(bytes: bytes)
+    #expect(model.entitiesByName["E"]?.userInfo?["k"] is URL)
+  }
+
   @Test(
     arguments: [
       ("a cycle", 3, { @Sendable in ($0 + 1) % 3 }),
