@@ -61,6 +61,8 @@ extension FetchRequestTemplate {
 /// The formula of a derived attribute, read from an archived expression as text.
 struct ArchivedExpression {
   private let archive: KeyedArchive
+  /// The number of bytes of all texts so far.
+  private var size = 0
 
   /// The formula, or an empty string if the archive has it in an unknown form.
   private(set) var text = ""
@@ -82,21 +84,32 @@ struct ArchivedExpression {
   }
 
   /// Returns the text of an expression, or `nil` for the object itself and for unknown forms.
-  private func text(of object: KeyedArchive.Object, depth: Int) -> String? {
-    guard depth < ModelLimits.formulaDepth else { return nil }
+  ///
+  /// Returns `nil` as well once the formula is too long: an archive can repeat its parts.
+  private mutating func text(of object: KeyedArchive.Object, depth: Int) -> String? {
+    guard depth < ModelLimits.formulaDepth, size <= ModelLimits.formats else { return nil }
     let fields = object.fields
-    if let path = archive.string(fields["NSKeyPath"]) { return path }
-    if let variable = archive.string(fields["NSVariable"]) { return "$\(variable)" }
+    if let path = archive.string(fields["NSKeyPath"]) { return counted([path]) }
+    if let variable = archive.string(fields["NSVariable"]) { return counted(["$", variable]) }
     if let selector = archive.string(fields["NSSelectorName"]) {
       let operand = archive.object(fields["NSOperand"]).flatMap { text(of: $0, depth: depth + 1) }
       let arguments = archive.list(fields["NSArguments"]).compactMap { argument in
         archive.object(argument).flatMap { text(of: $0, depth: depth + 1) }
       }
       if selector.hasPrefix("valueForKey") {
-        return ([operand].compactMap { $0 } + arguments).joined(separator: ".")
+        return counted([operand].compactMap { $0 } + arguments, separator: ".")
       }
-      return "\(selector)(\(arguments.joined(separator: ", ")))"
+      return counted(arguments, separator: ", ").flatMap { counted([selector, "(", $0, ")"]) }
     }
-    return archive.anyValue(fields["NSConstantValue"]).map { "\($0)" }
+    guard let constant = archive.anyValue(fields["NSConstantValue"]),
+      !(constant is [Any]), !(constant is [AnyHashable: Any])
+    else { return nil }
+    return counted(["\(constant)"])
+  }
+
+  /// Returns texts as one, or `nil` if all texts of the formula are too long.
+  private mutating func counted(_ texts: [String], separator: String = "") -> String? {
+    size += texts.reduce(0) { $0 + $1.utf8.count + separator.utf8.count }
+    return size <= ModelLimits.formats ? texts.joined(separator: separator) : nil
   }
 }

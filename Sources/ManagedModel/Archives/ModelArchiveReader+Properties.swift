@@ -87,7 +87,7 @@ extension ModelArchiveReader {
     for pair in archive.list(fields[ArchiveKey.validation]) {
       let members = archive.list(pair)
       guard members.count == 2, let format = archive.string(members[0]),
-        let predicate = try? NSPredicate.parse(format, arguments: []),
+        mayParse(format), let predicate = try? NSPredicate.parse(format, arguments: []),
         let warning = archive.anyValue(members[1])
       else { continue }
       predicates.append(predicate)
@@ -137,8 +137,10 @@ extension ModelArchiveReader {
     let text = archive.string(object.fields[ArchiveKey.derivation])
     guard text != nil || object.className == "NSDerivedAttributeDescription" else { return nil }
     let attribute = NSDerivedAttributeDescription()
-    attribute.derivationExpression = try? NSExpression.parse(
-      text ?? ArchivedExpression(in: object, archive).text, arguments: [])
+    if mayParse("") {
+      attribute.derivationExpression = expression(
+        text ?? ArchivedExpression(in: object, archive).text)
+    }
     return attribute
   }
 

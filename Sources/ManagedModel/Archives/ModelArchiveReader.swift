@@ -30,6 +30,9 @@ final class ModelArchiveReader {
   /// The number of elements of composites that were read so far.
   var compositeElements = 0
 
+  /// The number of bytes of the predicates and expressions that were parsed so far.
+  private var formatBytes = 0
+
   /// Creates a reader for an archive.
   init(_ archive: KeyedArchive) {
     self.archive = archive
@@ -85,7 +88,22 @@ final class ModelArchiveReader {
     addConfigurations(root)
     addRecorded(root)
     if archive.isExhausted { throw KeyedArchive.exhaustion }
+    if !mayParse("") { throw ModelError(ModelError.longFormats) }
     return model
+  }
+
+  /// Counts a predicate or an expression that is to be parsed, and returns whether it may be.
+  ///
+  /// An archive can refer to one string many times.
+  func mayParse(_ format: String) -> Bool {
+    formatBytes += format.utf8.count
+    return formatBytes <= ModelLimits.formats
+  }
+
+  /// Returns the expression in a string, or `nil` if it can't be parsed.
+  func expression(_ format: String) -> NSExpression? {
+    guard mayParse(format) else { return nil }
+    return try? NSExpression.parse(format, arguments: [])
   }
 
   /// What to do about predicates that Core Data has archived, in a form that isn't public.
@@ -162,9 +180,7 @@ final class ModelArchiveReader {
           "Correct it in the model document.", of: entity)
       }
       entity.coreSpotlightDisplayNameExpression =
-        archive.string(fields[ArchiveKey.spotlightName]).flatMap {
-          try? NSExpression.parse($0, arguments: [])
-        }
+        archive.string(fields[ArchiveKey.spotlightName]).flatMap { expression($0) }
       entities.append((entity, object))
       waiting.append(contentsOf: archive.entries(fields["NSSubentities"]).map(\.value))
     }
@@ -269,6 +285,7 @@ extension ModelArchiveReader {
     }
     let index = NSFetchIndexDescription(name: name, elements: elements)
     if let format = archive.string(object.fields[ArchiveKey.partialIndex]) {
+      guard mayParse(format) else { return index }
       do {
         index.partialIndexPredicate = try NSPredicate.parse(format, arguments: [])
       } catch {
@@ -301,9 +318,8 @@ extension ModelArchiveReader {
   ) -> NSExpressionDescription? {
     guard let type = fields[ArchiveKey.expressionType] else { return nil }
     let description = NSExpressionDescription()
-    description.expression = archive.string(fields[ArchiveKey.indexExpression]).flatMap {
-      try? NSExpression.parse($0, arguments: [])
-    }
+    description.expression =
+      archive.string(fields[ArchiveKey.indexExpression]).flatMap { expression($0) }
     description.expressionResultType =
       archive.integer(type).flatMap { UInt(exactly: $0) }
       .flatMap { NSAttributeType(rawValue: $0) } ?? .undefinedAttributeType

@@ -43,6 +43,12 @@ package struct ModelError: Error, Sendable, Hashable {
   }
 }
 
+extension ModelError {
+  /// The message about a model whose predicates and expressions are too long.
+  static let longFormats =
+    "The predicates and expressions of the model have more than \(ModelLimits.formats >> 20) MiB."
+}
+
 extension ModelError: CustomStringConvertible {
   /// The error on one line: position, entity and property, message, and next step.
   ///

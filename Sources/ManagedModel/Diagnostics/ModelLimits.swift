@@ -82,6 +82,12 @@ package enum ModelLimits {
   ///
   /// It's read recursively, and can contain itself.
   package static let formulaDepth = 16
+  /// The maximum size of the predicates and expressions of a model together, counted where they're
+  /// used, in bytes.
+  ///
+  /// Parsed ones take a hundred times as much memory, and an archive or a composite can repeat
+  /// them.
+  package static let formats = 4 << 20
   /// The maximum nesting depth of objects in an archived value; a deeper value can't be read.
   ///
   /// Foundation's unarchiver is recursive.

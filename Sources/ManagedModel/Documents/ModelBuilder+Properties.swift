@@ -185,6 +185,7 @@ extension ModelBuilder {
   ///
   /// An expression that can't be parsed adds a warning.
   func expression(_ text: String, _ reader: ElementReader, at key: String) -> NSExpression? {
+    guard mayParse(text, reader) else { return nil }
     do {
       return try NSExpression.parse(text, arguments: [])
     } catch {
@@ -193,6 +194,16 @@ extension ModelBuilder {
         error.suggestion.map { "Did you mean \($0)?" } ?? "Write a complete expression.", at: key)
       return nil
     }
+  }
+
+  /// Counts a predicate or an expression that is to be parsed, and returns whether it may be.
+  ///
+  /// Adds an error if all of them are too long.
+  func mayParse(_ format: String, _ reader: ElementReader) -> Bool {
+    formatBytes += format.utf8.count
+    if formatBytes <= ModelLimits.formats { return true }
+    reader.report(ModelError.longFormats, nil)
+    return false
   }
 
   /// Returns a composite attribute with its elements.

@@ -17,6 +17,8 @@ final class ModelBuilder {
   var openComposites: Set<ObjectIdentifier> = []
   /// The number of elements of composites read so far.
   var compositeElements = 0
+  /// The number of bytes of the predicates and expressions that were parsed so far.
+  var formatBytes = 0
   var propertyElements: [ObjectIdentifier: DocumentElement] = [:]
 
   /// Creates a builder for a document.
@@ -264,7 +266,7 @@ extension ModelBuilder {
       elements: element.children(named: "fetchIndexElement").compactMap {
         indexElement($0, of: entity, index: name)
       })
-    if let format = reader.text("partialIndexPredicate") {
+    if let format = reader.text("partialIndexPredicate"), mayParse(format, reader) {
       do {
         index.partialIndexPredicate = try NSPredicate.parse(format, arguments: [])
       } catch {

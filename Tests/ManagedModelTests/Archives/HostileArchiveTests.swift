@@ -120,6 +120,18 @@ import Testing
     }
   }
 
+  /// Objects can share a predicate or an expression, which is parsed for each of them.
+  @Test func sharedExpressionsOfAnArchiveAreLimited() {
+    let text = String(repeating: "a", count: 1 << 20)
+    let bytes = Self.archive(
+      (0..<5).map {
+        ("E\($0)", nil, ["cdprof.coreSpotlightDisplayNameExpression": .uid(Self.otherObjects(5))])
+      }, others: [.string(text)])
+    let error = #expect(throws: ModelError.self) { try ModelArchive.read(bytes: bytes) }
+    #expect(
+      error?.message == "The predicates and expressions of the model have more than 4 MiB.")
+  }
+
   @Test func urlsRelativeToThemselvesAreReadToALimitedDepth() throws {
     let start = Self.otherObjects(1)
     let info: BinaryPropertyList.Value = .dictionary([

@@ -31,6 +31,16 @@ struct ModelLimitTests {
         == "The model has more than 500000 properties.")
   }
 
+  @Test func predicatesAreLimited() {
+    let key = String(repeating: "a", count: 2 << 20)
+    let indexes = ["i", "j", "k"].map {
+      "<fetchIndex name=\"\($0)\" partialIndexPredicate=\"\(key)\"/>"
+    }
+    #expect(
+      Self.message("<entity name=\"E\">\(indexes.joined())</entity>")
+        == "The predicates and expressions of the model have more than 4 MiB.")
+  }
+
   /// Files of zeros, one byte longer than the limit.
   @Test(arguments: [
     ("Zoo.xcdatamodel/contents", "Zoo.xcdatamodel", 64), ("Zoo.mom", "Zoo.mom", 64),
