@@ -121,12 +121,19 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
   /// Creates a comparison with a method of the left value.
   ///
   /// It can only be evaluated in memory.
+  ///
+  /// - Parameters:
+  ///   - leftExpression: The value whose method is called; with ANY and ALL, a collection of them.
+  ///   - rightExpression: The argument of the method.
+  ///   - customSelectorName: The name of the method, such as `isEqualToString:`.
+  ///   - modifier: The modifier, which is always direct in Foundation's initializer.
   public init(
-    leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String
+    leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String,
+    modifier: Modifier = .direct
   ) {
     self.leftExpression = leftExpression
     self.rightExpression = rightExpression
-    comparisonPredicateModifier = .direct
+    comparisonPredicateModifier = modifier
     predicateOperatorType = .customSelector
     options = []
     self.customSelectorName = customSelectorName

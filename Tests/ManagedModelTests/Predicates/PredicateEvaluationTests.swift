@@ -125,6 +125,7 @@ struct PredicateEvaluationTests {
     ("distanceToLocation:fromLocation:(place, {52.52, 13.405}) BETWEEN {504000, 505000}", true),
     ("mayor isKindOfClass: 'ReadablePerson'", true), ("mayor isKindOfClass: 'City'", false),
     ("code isEqualToString: 'ZAF'", true),
+    ("ANY words isEqualToString: 'red' AND NOT ALL words isEqualToString: 'red'", true),
     ("TRUEPREDICATE AND NOT FALSEPREDICATE", true),
     ("random() BETWEEN {0, 2147483647} AND randomn:(1) == 0 AND randomn(3) IN {0, 1, 2}", true),
     ("CAST(code, 'NSNumber') == nil", true),

@@ -87,6 +87,8 @@ struct PredicateGrammarTests {
     ("'it\\'s' == \"\\u00e9\\n\\\"\"", "\"it's\" == \"é\\n\\\"\""),
     ("self isKindOfClass: 'Mood'", "SELF isKindOfClass: \"Mood\""),
     ("uti UTI-CONFORMS-TO 'public.text'", "uti UTI-CONFORMS-TO \"public.text\""),
+    ("ANY types UTI-CONFORMS-TO 'a.b'", "ANY types UTI-CONFORMS-TO \"a.b\""),
+    ("NONE a isEqual: 1 OR ALL a isEqual: 2", "NOT ANY a isEqual: 1 OR ALL a isEqual: 2"),
     ("0x1F == 0b11 AND 0o17 == .5", "31 == 3 AND 15 == 0.5"),
     (
       "9223372036854775807 > -9223372036854775808",

@@ -18,6 +18,7 @@ struct PredicateSyntaxErrorTests {
     ("modulus:by:(a) > 2", 1, "1 argument", nil),
     ("a ==[x] 'b'", 6, "“x”", nil),
     ("ÄÖ ==[cy] 'b'", 8, "“y”", nil),
+    ("a isEqual:[c] 'b'", 11, "isEqual: has no options", nil),
     ("in == 3", 1, "reserved", nil),
     ("a == 3x", 6, "isn't a number", nil),
     ("a == %", 6, "placeholder", nil),

@@ -20,7 +20,11 @@ extension PredicateParser {
       return left
     }
     let leftExpression = try expression(left, from: start)
+    let first = token
     let options = try options()
+    if case .custom(let selector) = name, !options.isEmpty {
+      throw error("\(selector) has no options", at: first.start, expected: "a value")
+    }
     let rightStart = index
     let rightExpression = try expression(try binary(1), from: rightStart)
     let predicate: NSPredicate
@@ -32,7 +36,7 @@ extension PredicateParser {
     case .custom(let selector):
       predicate = NSComparisonPredicate(
         leftExpression: leftExpression, rightExpression: rightExpression,
-        customSelectorName: selector)
+        customSelectorName: selector, modifier: quantifier?.modifier ?? .direct)
     }
     if isNegated || quantifier?.isNegated == true {
       return .predicate(NSCompoundPredicate(notPredicateWithSubpredicate: predicate))
