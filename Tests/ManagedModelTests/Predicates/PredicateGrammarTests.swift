@@ -142,6 +142,23 @@ struct PredicateGrammarTests {
     #expect(again.hash == predicate.hash)
   }
 
+  /// Decimals aren't computed like integers or floating-point numbers.
+  @Test(
+    arguments: [
+      ("%@ / 2 == 1.5", 3), ("%@ + 0.2 == 0.3", Decimal(string: "0.1") ?? 0),
+      ("0 - %@ < a", Decimal(UInt64.max)), ("a / {%@, 1}[0] > 1", 9_007_199_254_740_993),
+    ] as [(String, Decimal)])
+  func printedDecimalsStayDecimals(format: String, number: Decimal) throws {
+    let predicate = NSPredicate(format: format, argumentArray: [number])
+    let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
+    #expect(again == predicate, "\(predicate)")
+    var decimals = 0
+    again.forEachExpression { expression in
+      if case .constant(.decimal(let found)) = expression.node, found == number { decimals += 1 }
+    }
+    #expect(decimals == 1, "\(predicate)")
+  }
+
   @Test func parsedPredicatesEqualConstructedOnes() throws {
     let built = NSComparisonPredicate(
       leftExpression: NSExpression(forKeyPath: "age"),

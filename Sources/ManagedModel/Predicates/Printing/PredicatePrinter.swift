@@ -163,7 +163,18 @@ extension PredicatePrinter {
   private static func number(_ value: Decimal) -> String {
     let text = "\(value)"
     if let double = Double(text), Decimal(string: "\(double)") == value { return text }
-    return text.utf8.count > 15 ? text : "CAST(" + quoted(text) + ", \"NSDecimalNumber\")"
+    return text.utf8.count > 15 ? text : cast(value)
+  }
+
+  private static func cast(_ value: Decimal) -> String {
+    "CAST(" + quoted("\(value)") + ", \"NSDecimalNumber\")"
+  }
+
+  /// Returns whether the parser reads the digits of a decimal as a decimal.
+  private static func isReadAsDecimal(_ value: Decimal) -> Bool {
+    let text = "\(value)"
+    guard Int64(text) == nil, let double = Double(text) else { return false }
+    return Decimal(string: "\(double)") != value && text.utf8.count > 15
   }
 
   /// Returns the first argument of a date's cast; infinity is a string, because a format can't
@@ -269,7 +280,7 @@ extension PredicatePrinter {
   /// Returns the format of an operand, or of an expression within one.
   ///
   /// Floating-point integers have a fraction, because integer division differs: `3.0 / 2` isn't
-  /// `3 / 2`.
+  /// `3 / 2`. Decimals are casts, because `0.1 + 0.2` is `0.3` only with decimals.
   private static func exactText(of expression: NSExpression) -> String {
     switch expression.node {
     case .constant(let value): exactText(of: value)
@@ -289,6 +300,8 @@ extension PredicatePrinter {
     case .double:
       let text = text(of: value)
       return Int64(text) == nil ? text : text + ".0"
+    case .decimal(let number):
+      return isReadAsDecimal(number) ? text(of: value) : cast(number)
     case .collection(let collection):
       return "{" + collection.elements.map(exactText).joined(separator: ", ") + "}"
     default: return text(of: value)
