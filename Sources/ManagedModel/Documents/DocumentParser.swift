@@ -195,6 +195,13 @@ struct DocumentTag {
     children.append(group)
   }
 
+  /// The attributes of the element and its children whose values XML can't represent.
+  var unrepresentable: [(element: String, key: String)] {
+    let title = attributes.first { $0.key == "name" }.map { "\(name) \($0.value)" } ?? name
+    let own = attributes.filter { !DocumentCharacters.canHold($0.value) }
+    return own.map { (element: title, key: $0.key) } + children.flatMap(\.unrepresentable)
+  }
+
   /// Writes the element and its content, indented by four spaces per level.
   func write(to text: inout String, indentation: String = "") {
     text += "\(indentation)<\(name)"

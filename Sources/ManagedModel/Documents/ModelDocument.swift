@@ -20,9 +20,9 @@ package enum ModelDocument {
   ///
   /// - Parameter model: A model in which `validate()` finds no errors.
   /// - Returns: The text of the file, and the parts of the model that the format can't represent:
-  ///   default values of binary data, `userInfo` values that aren't strings or have control
-  ///   characters, validation predicates other than limits and patterns, their messages, and a
-  ///   second version identifier.
+  ///   default values of binary data and of attributes whose type has no default value in the
+  ///   editor, `userInfo` values that aren't strings, control characters, validation predicates
+  ///   other than limits and patterns, their messages, and a second version identifier.
   package static func text(
     of model: NSManagedObjectModel
   ) -> (text: String, losses: [ModelError]) {

@@ -18,6 +18,9 @@ struct ModelDocumentWriter {
     for entity in model.entities { root.add(tag(of: entity)) }
     for request in model.fetchRequestTemplates { root.add(tag(of: request)) }
     for name in model.configurations { root.add(configuration(name, of: model)) }
+    for (element, key) in root.unrepresentable {
+      lose("control characters, as in the \(key) of the \(element)", "Remove them.")
+    }
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
     root.write(to: &text)
     text.removeLast()
@@ -269,7 +272,9 @@ extension ModelDocumentWriter {
       return tag.set(
         "defaultDateTimeInterval", DefaultValueText.text(date.timeIntervalSinceReferenceDate))
     }
-    guard let text = DefaultValueText.text(of: value), DocumentCharacters.canHold(text) else {
+    guard attribute.attributeType.hasDefaultText, let text = DefaultValueText.text(of: value),
+      DocumentCharacters.canHold(text)
+    else {
       return lose(
         "the default value \(value)", "Set it in awakeFromInsert.", of: entity,
         property: attribute.name)

@@ -142,6 +142,12 @@ struct PredicateGrammarTests {
     #expect(again.hash == predicate.hash)
   }
 
+  @Test func controlCharactersArePrintedAsEscapes() throws {
+    let predicate = NSPredicate(format: "a == %@", "\0x\u{1F}\u{FFFF}")
+    #expect(predicate.predicateFormat == #"a == "\u0000x\u001f\uffff""#)
+    #expect(try NSPredicate.parse(predicate.predicateFormat, arguments: []) == predicate)
+  }
+
   /// Decimals aren't computed like integers or floating-point numbers.
   @Test(
     arguments: [

@@ -84,6 +84,24 @@ import Testing
       ])
   }
 
+  /// The reader ignores a default value of such a type, because it remains from an earlier type.
+  @Test func unreadableDefaultsAndControlCharactersAreReported() throws {
+    let model = EntityTests.model()
+    let age = try #require(model.entitiesByName["Person"]?.attributesByName["age"])
+    age.attributeType = .transformableAttributeType
+    age.defaultValue = "old"
+    age.valueTransformerName = "A\u{1}B"
+    let written = ModelDocument.text(of: model)
+    #expect(
+      written.losses.map(\.description) == [
+        "Person.age: A model document can't contain the default value old. "
+          + "Set it in awakeFromInsert.",
+        "A model document can't contain control characters, as in the valueTransformerName of the "
+          + "attribute age. Remove them.",
+      ])
+    #expect(!written.text.contains("defaultValueString"))
+  }
+
   @Test("The messages of predicates that become limits are reported, because a document has none")
   func messagesOfLimitsAreReported() throws {
     let model = EntityTests.model()

@@ -147,6 +147,8 @@ extension PredicatePrinter {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
+      // An XML document can't contain these.
+      case "\0"..<" ", "\u{FFFE}", "\u{FFFF}": text += String(format: "\\u%04x", scalar.value)
       default: text.unicodeScalars.append(scalar)
       }
     }
