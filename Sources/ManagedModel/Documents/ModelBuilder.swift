@@ -59,9 +59,7 @@ final class ModelBuilder {
     linkInverses()
     for (entity, element) in entities { addIndexes(to: entity, from: element) }
     addConfigurations(of: root)
-    model.fetchRequestTemplates = root.children(named: "fetchRequest").compactMap {
-      fetchRequest($0)
-    }
+    addFetchRequests(of: root)
     addModelChecks()
     keepUnreadTexts()
     model.readerWarnings = errors.sorted.filter(\.isWarning)
@@ -318,16 +316,45 @@ extension ModelBuilder {
     return description
   }
 
-  /// Adds the configurations of the model.
+  /// Adds the configurations of the model; those of the same name become one.
   func addConfigurations(of root: DocumentElement) {
+    var members: [String: [NSEntityDescription]] = [:]
+    var seen: [String: Set<ObjectIdentifier>] = [:]
     for element in root.children(named: "configuration") {
       guard let name = reader(element).wanted("name") else { continue }
-      let members = element.children(named: "memberEntity").compactMap { member in
-        let reader = reader(member)
-        return reader.wanted("name").flatMap { entity(named: $0, for: reader, at: "name") }
+      if members[name] != nil {
+        reader(element).warn(
+          "There are two configurations named \(name), which are read as one.",
+          "Rename one of them.", at: "name")
       }
-      model.setEntities(members, forConfigurationName: name)
+      members[name] = members[name] ?? []
+      for member in element.children(named: "memberEntity") {
+        let reader = reader(member)
+        guard let title = reader.wanted("name"),
+          let found = entity(named: title, for: reader, at: "name"),
+          seen[name, default: []].insert(ObjectIdentifier(found)).inserted
+        else { continue }
+        members[name, default: []].append(found)
+      }
     }
+    for (name, entities) in members { model.setEntities(entities, forConfigurationName: name) }
+  }
+
+  /// Adds the fetch request templates of the model; of those with the same name, the first.
+  func addFetchRequests(of root: DocumentElement) {
+    var templates: [FetchRequestTemplate] = []
+    var names: Set<String> = []
+    for element in root.children(named: "fetchRequest") {
+      guard let request = fetchRequest(element) else { continue }
+      guard names.insert(request.name).inserted else {
+        reader(element).warn(
+          "There are two fetch requests named \(request.name); the first one is used.",
+          "Rename one of them.", at: "name")
+        continue
+      }
+      templates.append(request)
+    }
+    model.fetchRequestTemplates = templates
   }
 
   /// Returns the fetch request template that an element describes.

@@ -58,6 +58,16 @@ import Testing
       "8:17: error: Keeper: There are two entities named Keeper. Rename one of them.",
       fails: true),
     Case(
+      "fetch requests and configurations given twice",
+      document(
+        "",
+        #"<fetchRequest name="all" entity="Animal"/><fetchRequest name="all" entity="Keeper"/>"#
+          + #"<configuration name="c"/><configuration name="c"/>"#),
+      "8:65: warning: There are two fetch requests named all; the first one is used. "
+        + "Rename one of them.",
+      "8:133: warning: There are two configurations named c, which are read as one. "
+        + "Rename one of them."),
+    Case(
       "a wrong inverse",
       document(
         #"<relationship name="keeper" destinationEntity="Keeper" inverseName="animal"/>"#,
