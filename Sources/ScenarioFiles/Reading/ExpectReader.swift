@@ -131,6 +131,7 @@ struct ExpectReader {
       return nil
     }
     guard let elements = document.list(of: entry, what: "findings") else { return nil }
+    var listed: Set<String> = []
     let names = elements.compactMap { node, keyPath -> FindingName? in
       document.noting(at: keyPath) { () throws(LanguageProblem) in
         guard let word = document.word(of: node) else {
@@ -140,6 +141,11 @@ struct ExpectReader {
         }
         let finding = try FindingName(word)
         try scopes.check(finding)
+        guard listed.insert(word.text).inserted else {
+          throw LanguageProblem(
+            "the finding `\(word.text)` is listed twice", at: word.range,
+            nextStep: "remove one: a finding is expected at any number of call sites")
+        }
         return finding
       } ?? nil
     }

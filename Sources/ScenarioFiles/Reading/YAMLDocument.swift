@@ -211,7 +211,7 @@ extension YAMLDocument {
     guard let number = Int(word.text), number >= 0 else {
       report(
         LanguageProblem(
-          "`\(entry.key.text)` needs an integer up to \(Int.max), not `\(word.text)`",
+          "`\(entry.key.text)` needs an integer from 0 to \(Int.max), not `\(word.text)`",
           at: word.range,
           nextStep: "write, for example, `\(entry.key.text): 7`"), at: entry.keyPath)
       return nil

@@ -55,14 +55,16 @@ struct ScenarioDiagnosticTests {
     Mistake(1, "nmae: Storm", 1, "nmae", "a scenario has no key `nmae`", "name"),
     Mistake(
       2, "chapter: fifteen", 10, "chapter",
-      "`chapter` needs an integer up to \(Int.max), not `fifteen`"),
+      "`chapter` needs an integer from 0 to \(Int.max), not `fifteen`"),
+    Mistake(
+      2, "chapter: -1", 10, "chapter", "`chapter` needs an integer from 0 to \(Int.max), not `-1`"),
     Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "expected a behavior ID"),
     Mistake(3, "covers: S6.01", 9, "covers", "`covers` must be a list of behavior IDs"),
     Mistake(3, "source: boook", 9, "source", "unknown source `boook`", "book"),
     Mistake(4, "model: Mody", 8, "model", "there's no model `Mody`", "Moody"),
     Mistake(6, "  sead: 7", 3, "data.sead", "the model has no entity `sead`", "seed"),
     Mistake(
-      6, "  seed: x", 9, "data.seed", "`seed` needs an integer up to \(Int.max), not `x`"),
+      6, "  seed: x", 9, "data.seed", "`seed` needs an integer from 0 to \(Int.max), not `x`"),
     Mistake(
       7, "  Contry: {count: 60}", 3, "data.Contry", "the model has no entity `Contry`", "Country"),
     Mistake(
@@ -325,6 +327,9 @@ struct ScenarioDiagnosticTests {
     Mistake(
       15, "    expect: {findings: [fault-strom(Mood)]}", 25, "variants[0].expect.findings[0]",
       "unknown finding `fault-strom`", "fault-storm"),
+    Mistake(
+      15, "    expect: {findings: [fault-storm(Mood), fault-storm(Mood)]}", 44,
+      "variants[0].expect.findings[1]", "the finding `fault-storm(Mood)` is listed twice"),
     Mistake(
       15, "    expect: {findings: fault-storm(Mood)}", 24, "variants[0].expect.findings",
       "`findings` must be a list of findings"),
