@@ -45,16 +45,19 @@ struct New: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let folder = URL(fileURLWithPath: out, isDirectory: true)
-    let plain = name.hasSuffix(".yml") ? String(name.dropLast(4)) : name
+    let ending = [".yml", ".yaml"].first { name.hasSuffix($0) }
+    let plain = String(name.dropLast(ending?.count ?? 0))
+    let file = plain + (ending ?? ".yml")
     let starter: ScenarioStarter
     if let store {
       try InvalidInputError.checkRegularFile(store)
       let url = URL(fileURLWithPath: store)
       let workspace = try ShellWorkspace(store: url, path: store)
       starter = try ScenarioStarter(
-        name: plain, store: url, model: workspace.model, counts: workspace.counts, folder: folder)
+        name: plain, file: file, store: url, model: workspace.model, counts: workspace.counts,
+        folder: folder)
     } else {
-      starter = ScenarioStarter(name: plain)
+      starter = ScenarioStarter(name: plain, file: file)
     }
     let written = try starter.write(to: folder, force: force)
     console.write([Messages.written(written)])

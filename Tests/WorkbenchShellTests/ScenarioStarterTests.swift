@@ -27,6 +27,14 @@ struct ScenarioStarterTests {
   }
 
   @Test
+  func starterNamesItsFile() throws {
+    let folder = try TemporaryFolder()
+    _ = try ScenarioStarter(name: "mine", file: "mine.yaml").write(to: folder.url)
+    let text = try String(contentsOf: folder.file("mine.yaml"), encoding: .utf8)
+    #expect(text.contains("cdprof run mine.yaml ") && text.contains("name: mine\n"))
+  }
+
+  @Test
   func starterOnAStoreMeetsItsExpectations() throws {
     let store = try TypedSession.store()
     let workspace = try ShellWorkspace(store: store.url, path: store.url.path)

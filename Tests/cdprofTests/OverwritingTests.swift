@@ -81,6 +81,7 @@ struct OverwritingTests {
       ("b/tiny.md", ["report", "a/tiny.json", "--report", "md", "--out", "b"]),
       ("b/Package.swift", ["export", "tiny.yml", "--swift", "--out", "b"]),
       ("b/new.yml", ["new", "new", "--out", "b"]),
+      ("b/other.yaml", ["new", "other.yaml", "--out", "b"]),
       ("b/MoodyModel.swift", ["generate", PackageFiles.model, "--out", "b"]),
     ] {
       let own = try program.folder.write(Self.own, to: file)

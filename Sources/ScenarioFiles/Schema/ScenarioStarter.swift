@@ -17,10 +17,13 @@ package struct ScenarioStarter: Sendable {
 
   /// Creates a starter that generates data for a small model.
   ///
-  /// - Parameter name: The name of the scenario and its file.
-  package init(name: String) {
+  /// - Parameters:
+  ///   - name: The name of the scenario.
+  ///   - file: The name of its file; `nil` for the name of the scenario with `.yml`.
+  package init(name: String, file: String? = nil) {
+    let file = file ?? "\(name).yml"
     files = [
-      File(path: "\(name).yml", text: ScenarioStarter.text(name: name)),
+      File(path: file, text: ScenarioStarter.text(name: name, file: file)),
       File(path: "Models/Library.xcdatamodel/contents", text: ScenarioStarter.library),
       ScenarioStarter.schema,
     ]
@@ -29,14 +32,16 @@ package struct ScenarioStarter: Sendable {
   /// Creates a starter that uses a copy of a store that contains its model.
   ///
   /// - Parameters:
-  ///   - name: The name of the scenario and its file.
+  ///   - name: The name of the scenario.
+  ///   - file: The name of its file; `nil` for the name of the scenario with `.yml`.
   ///   - store: The store to copy.
   ///   - model: The store's model.
   ///   - counts: The row count of each entity, without subentities.
   ///   - folder: The folder of the scenario file, which the store's path is relative to.
   /// - Throws: `InvalidInputError` if no entity has objects.
   package init(
-    name: String, store: URL, model: NSManagedObjectModel, counts: [EntityCount], folder: URL
+    name: String, file: String? = nil, store: URL, model: NSManagedObjectModel,
+    counts: [EntityCount], folder: URL
   ) throws {
     guard let most = counts.filter({ $0.count > 0 }).max(by: { $0.count < $1.count }),
       let entity = model.entitiesByName[most.name]
@@ -47,11 +52,13 @@ package struct ScenarioStarter: Sendable {
     }
     let attributes = entity.attributesByName.values.filter { !$0.isTransient }.map(\.name).sorted()
     let path = ScenarioDraft.path(of: store, from: folder)
+    let file = file ?? "\(name).yml"
     files = [
       File(
-        path: "\(name).yml",
+        path: file,
         text: ScenarioStarter.text(
-          name: name, store: path, entity: entity.name ?? most.name, attribute: attributes.first)),
+          name: name, file: file, store: path, entity: entity.name ?? most.name,
+          attribute: attributes.first)),
       ScenarioStarter.schema,
     ]
   }
@@ -93,11 +100,11 @@ package struct ScenarioStarter: Sendable {
 
 extension ScenarioStarter {
   /// Returns the first lines of a scenario.
-  private static func header(_ name: String) -> String {
+  private static func header(_ name: String, _ file: String) -> String {
     """
     # yaml-language-server: $schema=\(ScenarioSchema.fileName)
-    # Run:         cdprof run \(CommandWord.quoted(name + ".yml")) --report html
-    # Explore:     cdprof shell \(CommandWord.quoted(name + ".yml"))
+    # Run:         cdprof run \(CommandWord.quoted(file)) --report html
+    # Explore:     cdprof shell \(CommandWord.quoted(file))
     # Reference:   Documentation/scenario-format.md
     name: \(YAMLText.scalar(name))
     source: ours                  # where the expected numbers come from: book, derived, apple, ours
@@ -105,9 +112,9 @@ extension ScenarioStarter {
   }
 
   /// Returns the scenario that generates its data.
-  static func text(name: String) -> String {
+  static func text(name: String, file: String) -> String {
     """
-    \(header(name))
+    \(header(name, file))
     story: |
       A list shows the titles of books and the names of their authors. Guess first: how many SELECTs, and
       how many faults?
@@ -135,10 +142,12 @@ extension ScenarioStarter {
   ///
   /// - Parameter attribute: The attribute to read from each object, or `nil` if the entity has
   ///   none.
-  static func text(name: String, store: String, entity: String, attribute: String?) -> String {
+  static func text(
+    name: String, file: String, store: String, entity: String, attribute: String?
+  ) -> String {
     let touch = attribute.map { "\n  - {touch: objects, read: [\($0)]}" } ?? ""
     return """
-      \(header(name))
+      \(header(name, file))
       story: Describe the work here, and what to guess before reading on.
       data:
         store: \(YAMLText.scalar(store))   # each variant works on a copy; the model is read from the store

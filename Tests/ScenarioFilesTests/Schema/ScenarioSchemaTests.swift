@@ -37,8 +37,9 @@ struct ScenarioSchemaTests {
 
   @Test func starterScenariosMatchTheSchema() throws {
     let texts = [
-      ScenarioStarter.text(name: "mine"),
-      ScenarioStarter.text(name: "mine", store: "a b.sqlite", entity: "Mood", attribute: "date"),
+      ScenarioStarter.text(name: "mine", file: "mine.yml"),
+      ScenarioStarter.text(
+        name: "mine", file: "mine.yml", store: "a b.sqlite", entity: "Mood", attribute: "date"),
     ]
     for text in texts {
       #expect(validator.problems(of: try YAMLReading.core.value(of: text)).isEmpty)
