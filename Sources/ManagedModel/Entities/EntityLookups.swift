@@ -20,12 +20,14 @@ final class EntityLookups {
     let parent = entity.superentity
     var properties = parent?.properties ?? []
     var propertiesByName = parent?.propertiesByName ?? [:]
+    var hidden: Set<ObjectIdentifier> = []
     for property in entity.ownProperties {
-      if let hidden = propertiesByName.updateValue(property, forKey: property.name) {
-        properties.removeAll { $0 === hidden }
-      }
+      let former = propertiesByName.updateValue(property, forKey: property.name)
+      if former === property { continue }
+      if let former { hidden.insert(ObjectIdentifier(former)) }
       properties.append(property)
     }
+    if !hidden.isEmpty { properties.removeAll { hidden.contains(ObjectIdentifier($0)) } }
     self.properties = properties
     self.propertiesByName = propertiesByName
     attributesByName = propertiesByName.compactMapValues { $0 as? NSAttributeDescription }

@@ -33,6 +33,21 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
     frozenLeaves ?? makeLeaves(path: name, given: defaultValue, of: entity)
   }
 
+  /// Returns whether a path, from the composite, is that of an element that isn't a composite.
+  ///
+  /// Doesn't create the leaves: a model can name many elements in indexes and constraints.
+  func hasLeaf(at path: Substring) -> Bool {
+    elements.contains { element in
+      let name = element.name
+      if path == name { return !(element is NSCompositeAttributeDescription) }
+      guard path.hasPrefix(name), let group = element as? NSCompositeAttributeDescription else {
+        return false
+      }
+      let rest = path.dropFirst(name.count)
+      return rest.first == "." && group.hasLeaf(at: rest.dropFirst())
+    }
+  }
+
   /// Whether the composite is required, or has a required element.
   package var hasRequiredElement: Bool {
     !isOptional

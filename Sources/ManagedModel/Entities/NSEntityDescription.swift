@@ -269,7 +269,7 @@ extension NSEntityDescription {
     guard let point = path.firstIndex(of: "."),
       let composite = attributesByName[String(path[..<point])] as? NSCompositeAttributeDescription
     else { return false }
-    return composite.leaves.contains { $0.name == path }
+    return composite.hasLeaf(at: path[path.index(after: point)...])
   }
 
   /// Returns whether the entity is another one or a descendant of it.

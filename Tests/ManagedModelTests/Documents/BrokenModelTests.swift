@@ -218,6 +218,34 @@ import Testing
     #expect(model.readerWarnings.count == 200)
   }
 
+  @Test func constraintsNameElementsThatHaveAColumn() throws {
+    let names = ["c.e", "c.g", "c.g.e", "c.e.e", "c.x"].map {
+      "<uniquenessConstraint><constraint value=\"\($0)\"/></uniquenessConstraint>"
+    }
+    let element = "<attribute name=\"e\" attributeType=\"String\"/>"
+    let model = try ModelDocument.read(
+      data: Data(
+        """
+        <model><entity name="A"><attribute name="c" attributeType="Composite">\(element)
+        <attribute name="g" attributeType="Composite">\(element)</attribute></attribute>
+        <uniquenessConstraints>\(names.joined())</uniquenessConstraints></entity></model>
+        """.utf8), file: "Zoo")
+    let unknown = model.readerWarnings.map { $0.message.split(separator: " ")[4] }
+    #expect(unknown == ["c.g,", "c.e.e,", "c.x,"])
+  }
+
+  /// Each property hides another one.
+  @Test func manyPropertiesOfTheSameNameAreErrors() {
+    let same = String(repeating: "<attribute name=\"x\" attributeType=\"Date\"/>", count: 20_000)
+    let document =
+      "<model><entity name=\"A\">\(Self.large[0])</entity>"
+      + "<entity name=\"B\" parentEntity=\"A\">\(same)</entity></model>"
+    let errors = #expect(throws: ModelErrors.self) {
+      try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+    }
+    #expect(errors?.errors.contains { $0.message == "There are two properties named x." } == true)
+  }
+
   @Test("Columns are counted in characters, also in long lines", arguments: ["é", "𝔘", "e"])
   func columnsAreCountedInCharacters(letter: String) {
     let start = "<model><entity name=\"" + String(repeating: letter, count: 5_000) + "\"/>"
