@@ -62,11 +62,12 @@ struct TypeText {
   private var rest: Substring
 
   /// Returns the type without surrounding spaces and `*` and without a trailing `?`, or `nil` if
-  /// it's not a type.
+  /// it's not a type, or `id`, which is any object in Objective-C.
   static func type(_ text: String) -> String? {
     var word = Substring(text)
     while let first = word.first, first == " " || first == "*" { word.removeFirst() }
     while let last = word.last, last == " " || last == "*" || last == "?" { word.removeLast() }
+    guard word != "id" else { return nil }
     var reader = TypeText(rest: word)
     return reader.readType() && reader.rest.isEmpty ? String(word) : nil
   }
@@ -87,7 +88,9 @@ struct TypeText {
     }
     repeat {
       let name = rest.prefix { $0 == "_" || $0.isLetter || $0.isNumber }
-      guard !name.isEmpty, SwiftNames.isIdentifier(String(name)) else { return false }
+      guard !name.isEmpty, SwiftNames.isIdentifier(String(name)),
+        name == "Any" || !SwiftNames.keywords.contains(String(name))
+      else { return false }
       rest = rest.dropFirst(name.count)
     } while take(".")
     guard take("<") else { return true }

@@ -9,6 +9,8 @@ struct NamesTests {
     ("[String]", "[String]"), ("[String: [Int]]", "[String: [Int]]"), ("Shop.Price", "Shop.Price"),
     ("Box<Int, [A?]>", "Box<Int, [A?]>"), ("", nil), ("[String", nil), ("a b", nil),
     ("Color{}", nil), ("1st", nil), ("Box<>", nil), ("A.", nil),
+    ("Any", "Any"), ("[String: Any]", "[String: Any]"), ("id", nil), ("class", nil),
+    ("[Self]", nil),
   ])
   func typeNamesFollowSwiftSyntax(text: String, type: String?) {
     #expect(TypeText.type(text) == type)
