@@ -234,6 +234,8 @@ extension MappingDocument {
     ) -> NSEntityDescription? {
       guard let name else { return nil }
       if let entity = model.entitiesByName[name] { return entity }
+      // Each misspelled name is compared with all names.
+      guard errors.count < ModelLimits.errors else { return nil }
       let near = NearestName.of(name, among: model.entitiesByName.keys.sorted())
       errors.append(
         ModelError(
