@@ -33,7 +33,8 @@ package enum NearestName {
   }
 
   private static func letters(of word: String) -> [Character] {
-    Array(word.lowercased().prefix(64))
+    // A name can have millions of letters.
+    Array(word.prefix(64).lowercased().prefix(64))
   }
 
   /// Returns whether one name contains the other, and the shorter is long enough that it isn't by
