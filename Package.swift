@@ -98,11 +98,14 @@ let package = Package(
       ]),
     .target(
       name: "StoreTools",
+      dependencies: ["WorkbenchText", "StatementAnalysis", "OpenCoreData", "SQLiteDriver"]),
+    .target(
+      name: "MigrationTools",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "RunResults", "RunReports", "OpenCoreData",
-        "SQLiteDriver", "CEmbeddedFiles",
+        "WorkbenchText", "RunResults", "RunReports", "StoreTools", "OpenCoreData", "SQLiteDriver",
+        "CEmbeddedFiles",
       ],
-      exclude: ["Migration/Resources"]),
+      exclude: ["Resources"]),
     .target(
       name: "Profiling",
       dependencies: [
@@ -126,8 +129,9 @@ let package = Package(
       name: "WorkbenchCommands",
       dependencies: [
         "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "ScenarioFiles", "StoreTools",
-        "Profiling", "LogAnalysis", "RunResults", "RunReports", "WorkbenchShell", "WorkbenchServer",
-        "EngineInterface", "OpenCoreData", "SQLiteDriver", "ModelCode", "CReadline", "CSandbox",
+        "MigrationTools", "Profiling", "LogAnalysis", "RunResults", "RunReports", "WorkbenchShell",
+        "WorkbenchServer", "EngineInterface", "OpenCoreData", "SQLiteDriver", "ModelCode",
+        "CReadline", "CSandbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(name: "cdprof", dependencies: ["WorkbenchCommands"]),
@@ -180,7 +184,8 @@ let package = Package(
       name: "StoreToolsTests",
       dependencies: [
         "FailingFiles", "WorkbenchFixtures", "WorkbenchText", "Profiling", "ScenarioLanguage",
-        "ScenarioFiles", "StoreTools", "RunReports", "OpenCoreData", "ModelCode", "SQLiteDriver",
+        "ScenarioFiles", "StoreTools", "MigrationTools", "RunReports", "OpenCoreData", "ModelCode",
+        "SQLiteDriver",
       ]),
     .testTarget(
       name: "ProfilingTests",

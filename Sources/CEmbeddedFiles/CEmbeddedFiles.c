@@ -103,7 +103,7 @@ const char *embedded_history_html(void) {
 
 const char *embedded_migration_html(void) {
   static const char text[] = {
-#embed "../StoreTools/Migration/Resources/migration.html" suffix(, 0)
+#embed "../MigrationTools/Resources/migration.html" suffix(, 0)
   };
   return text;
 }

@@ -99,11 +99,15 @@ package struct BaselineComparison: Sendable {
       differing == 0
       ? "the same \(NumberText.counted(all, "count"))"
       : "\(NumberText.counted(differing, of: all, "count")) changed"
-    return ["\(name): \(heading)"]
-      + (differing == 0 ? [] : comparison.notes.map { "  differs: \($0)" })
-      + variants.flatMap { variant in
-        ["  \(variant.name)"] + ComparisonText.counts(of: variant).map { "  \($0)" }
-      } + comparison.added.map { "  \($0): new" } + missing.map { "  \($0): no longer exists" }
-      + times.map { "  time of \($0.label)   \($0.time.text)" }
+    var lines = ["\(name): \(heading)"]
+    if differing > 0 { lines += comparison.notes.map { "  differs: \($0)" } }
+    for variant in variants {
+      lines.append("  \(variant.name)")
+      lines += ComparisonText.counts(of: variant).map { "  \($0)" }
+    }
+    lines += comparison.added.map { "  \($0): new" }
+    lines += missing.map { "  \($0): no longer exists" }
+    lines += times.map { "  time of \($0.label)   \($0.time.text)" }
+    return lines
   }
 }

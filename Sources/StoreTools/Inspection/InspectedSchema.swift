@@ -91,13 +91,14 @@ struct InspectedSchema {
       names[entity.number] =
         mapping?.entity(number: Int(clamping: entity.number))?.name ?? entity.name
     }
-    let roots =
-      mapping.map { mapping in
+    let roots: [(table: String, condition: String)] =
+      if let mapping {
         mapping.entities.filter { $0.superentity == nil }
           .map { (table: $0.table, condition: "Z_PK >= 1 AND Z_ENT IN \($0.numberList)") }
+      } else {
+        entities.filter { $0.superNumber == 0 }.compactMap { table(ofRoot: $0.name) }
+          .map { (table: $0, condition: "Z_PK >= 1") }
       }
-      ?? entities.filter { $0.superNumber == 0 }.compactMap { table(ofRoot: $0.name) }
-      .map { (table: $0, condition: "Z_PK >= 1") }
     var counts: [EntityCount] = []
     for (table, condition) in roots {
       let name = SQLSyntax.quoted(table)

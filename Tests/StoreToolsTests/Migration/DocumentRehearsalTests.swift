@@ -1,4 +1,5 @@
 import Foundation
+import MigrationTools
 import OpenCoreData
 import Testing
 import WorkbenchFixtures

@@ -1,5 +1,6 @@
 import FailingFiles
 import Foundation
+import MigrationTools
 import OpenCoreData
 import SQLiteDriver
 import Testing

@@ -1,5 +1,6 @@
 package import Foundation
 package import OpenCoreData
+package import StoreTools
 import WorkbenchText
 
 /// The way from the version of a store to another version of its model.

@@ -1,5 +1,6 @@
 import Foundation
 package import OpenCoreData
+import StoreTools
 import WorkbenchText
 
 /// The text format of a rehearsal.

@@ -1,5 +1,6 @@
 package import Foundation
 import OpenCoreData
+import StoreTools
 import WorkbenchText
 
 /// The JSON format of a rehearsal.

@@ -1,6 +1,7 @@
 package import Foundation
 package import OpenCoreData
 import SQLiteDriver
+package import StoreTools
 import WorkbenchText
 
 /// What a migration of a store would do, as rehearsed on a copy.
