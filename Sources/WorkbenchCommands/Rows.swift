@@ -52,12 +52,12 @@ struct Rows: Executable {
     if rows.isInferred { console.writeError(Messages.inferredNames) }
     if json {
       var writer = RowsJSON()
-      try rows.forEachBatch { console.write($0.reduce(into: Data()) { $0 += writer.row($1) }) }
+      try rows.forEachBatch { writer.write($0) { console.write($0) } }
       console.write(writer.end())
     } else if csv {
       let writer = RowsCSV(rows.properties)
       console.write(writer.header)
-      try rows.forEachBatch { console.write($0.flatMap(writer.lines)) }
+      try rows.forEachBatch { writer.write($0) { console.write($0) } }
     } else {
       try rows.forEachBatch { console.write($0.flatMap(RowsText.lines)) }
     }

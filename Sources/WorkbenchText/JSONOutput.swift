@@ -206,6 +206,20 @@ package enum JSONText {
   /// are escaped.
   package static func quoted(_ text: String) -> String {
     var result = "\""
+    append(text, to: &result)
+    return result + "\""
+  }
+
+  /// Returns what `quoted(_:)` has between the quotation marks.
+  ///
+  /// The text of the parts of a string, joined, is that of the string.
+  static func escaped(_ text: String) -> String {
+    var result = ""
+    append(text, to: &result)
+    return result
+  }
+
+  private static func append(_ text: String, to result: inout String) {
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\"": result += "\\\""
@@ -217,6 +231,5 @@ package enum JSONText {
       default: result.unicodeScalars.append(scalar)
       }
     }
-    return result + "\""
   }
 }

@@ -215,6 +215,99 @@ extension RowText {
   }
 }
 
+extension RowText {
+  /// The length of a part, in scalars of text and bytes of binary data.
+  ///
+  /// It's a multiple of 3, so that the Base64 of the parts is that of the data.
+  private static let partLength = 48 << 10
+
+  /// Calls a closure with the parts of `json`, so that a long value isn't copied as a whole.
+  package func forEachPartOfJSON(_ body: (String) -> Void) {
+    switch self {
+    case .text(let value):
+      body("\"")
+      RowText.forEachPart(of: value) { body(JSONText.escaped($0)) }
+      body("\"")
+    case .bytes(let value):
+      body("\"")
+      RowText.forEachPart(of: value) { body($0.base64EncodedString()) }
+      body("\"")
+    case .group(let values):
+      for (index, element) in values.sorted(by: { $0.key < $1.key }).enumerated() {
+        body("\(index == 0 ? "{" : ", ")\(JSONText.quoted(element.key)): ")
+        element.value.forEachPartOfJSON(body)
+      }
+      body(values.isEmpty ? "{}" : "}")
+    case .null, .bool, .integer, .real, .decimal, .date, .object, .objects: body(json)
+    }
+  }
+
+  /// Calls a closure with the parts of `plain` as a value of `CSVText`, so that a long value isn't
+  /// copied as a whole.
+  package func forEachPartOfCSV(_ body: (String) -> Void) {
+    switch self {
+    case .text(let value):
+      guard CSVText.needsQuotes(value) else { return RowText.forEachPart(of: value, body) }
+      body("\"")
+      RowText.forEachPart(of: value) { body(CSVText.escaped($0)) }
+      body("\"")
+    case .bytes(let value):
+      body("x'")
+      RowText.forEachPart(of: value) { body(RowText.hex($0)) }
+      body("'")
+    case .group(let values) where !values.isEmpty:
+      body("\"")
+      forEachPartOfJSON { body(CSVText.escaped($0)) }
+      body("\"")
+    case .null, .bool, .integer, .real, .decimal, .date, .object, .objects, .group:
+      body(CSVText.quoted(plain))
+    }
+  }
+
+  private static func forEachPart(of text: String, _ body: (String) -> Void) {
+    var rest = text.unicodeScalars[...]
+    while !rest.isEmpty {
+      let end = rest.index(rest.startIndex, offsetBy: partLength, limitedBy: rest.endIndex)
+      body(String(rest[..<(end ?? rest.endIndex)]))
+      rest = rest[(end ?? rest.endIndex)...]
+    }
+  }
+
+  private static func forEachPart(of bytes: Data, _ body: (Data) -> Void) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      body(rest.prefix(partLength))
+      rest = rest.dropFirst(partLength)
+    }
+  }
+}
+
+/// Collects text, and passes it on as parts of about 64 KB in UTF-8.
+package struct PartedText {
+  private var part = Data()
+  private let body: (Data) -> Void
+
+  /// Creates an instance without text.
+  ///
+  /// - Parameter body: A closure that's called with each part.
+  package init(_ body: @escaping (Data) -> Void) {
+    self.body = body
+  }
+
+  /// Adds text.
+  package mutating func add(_ text: String) {
+    part.append(contentsOf: text.utf8)
+    if part.count >= 1 << 16 { end() }
+  }
+
+  /// Passes on the last part.
+  package mutating func end() {
+    guard !part.isEmpty else { return }
+    body(part)
+    part = Data()
+  }
+}
+
 /// Formats rows as comma-separated values (RFC 4180).
 package enum CSVText {
   /// Returns the lines of a row, without line feeds; a quoted value can contain line feeds.
@@ -226,13 +319,23 @@ package enum CSVText {
       .map { String($0) }
   }
 
-  private static func quoted(_ text: String) -> String {
-    let needsQuotes = text.utf8.contains { byte in
+  /// Returns a value, in quotation marks if it needs them.
+  static func quoted(_ text: String) -> String {
+    needsQuotes(text) ? "\"\(escaped(text))\"" : text
+  }
+
+  /// Returns whether a value contains a comma, a quotation mark, or the end of a line.
+  static func needsQuotes(_ text: String) -> Bool {
+    text.utf8.contains { byte in
       switch byte {
       case UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A...0x0D: true
       default: false
       }
     }
-    return needsQuotes ? "\"\(text.replacingScalars(["\"": "\"\""]))\"" : text
+  }
+
+  /// Returns what's between the quotation marks of a quoted value, or of a part of it.
+  static func escaped(_ text: String) -> String {
+    text.utf8.contains(UInt8(ascii: "\"")) ? text.replacingScalars(["\"": "\"\""]) : text
   }
 }

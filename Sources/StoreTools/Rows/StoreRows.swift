@@ -181,14 +181,22 @@ package struct RowsJSON {
   /// Creates a writer that hasn't written any rows.
   package init() {}
 
-  /// Returns the JSON of a row, after a separator.
-  package mutating func row(_ row: StoreRow) -> Data {
-    let values = row.values.map { "\(quoted($0.name)): \($0.value.json)" }
-    let line =
-      "{\"entity\": \(quoted(row.entity)), \"id\": \(quoted(row.id)), "
-      + "\"values\": {\(values.joined(separator: ", "))}}"
-    defer { isFirst = false }
-    return Data(((isFirst ? "[\n  " : ",\n  ") + line).utf8)
+  /// Calls a closure with the JSON of rows, after separators, in parts of about 64 KB.
+  ///
+  /// **Cost:** a long value isn't copied as a whole.
+  package mutating func write(_ rows: [StoreRow], to body: @escaping (Data) -> Void) {
+    var output = PartedText(body)
+    for row in rows {
+      output.add(isFirst ? "[\n  " : ",\n  ")
+      isFirst = false
+      output.add("{\"entity\": \(quoted(row.entity)), \"id\": \(quoted(row.id)), \"values\": {")
+      for (index, property) in row.values.enumerated() {
+        output.add("\(index == 0 ? "" : ", ")\(quoted(property.name)): ")
+        property.value.forEachPartOfJSON { output.add($0) }
+      }
+      output.add("}}")
+    }
+    output.end()
   }
 
   /// Returns the JSON after the last row.
@@ -216,19 +224,26 @@ package struct RowsCSV {
   /// The header line.
   package var header: [String] { CSVText.lines(["entity", "id"] + properties) }
 
-  /// Returns the lines of a row, which are several if a value contains line feeds.
-  package func lines(_ row: StoreRow) -> [String] {
-    // Both are in alphabetical order; a row of a subentity lacks the properties of others.
-    var values = row.values[...]
-    var cells = [row.entity, row.id]
-    for property in properties {
-      if values.first?.name == property {
-        cells.append(values.removeFirst().value.plain)
-      } else {
-        cells.append("")
+  /// Calls a closure with the lines of rows in parts of about 64 KB; a row has several lines if a
+  /// value contains line feeds.
+  ///
+  /// **Cost:** a long value isn't copied as a whole.
+  package func write(_ rows: [StoreRow], to body: @escaping (Data) -> Void) {
+    var output = PartedText(body)
+    for row in rows {
+      RowText.text(row.entity).forEachPartOfCSV { output.add($0) }
+      output.add(",")
+      RowText.text(row.id).forEachPartOfCSV { output.add($0) }
+      // Both are in alphabetical order; a row of a subentity lacks the properties of others.
+      var values = row.values[...]
+      for property in properties {
+        output.add(",")
+        guard values.first?.name == property else { continue }
+        values.removeFirst().value.forEachPartOfCSV { output.add($0) }
       }
+      output.add("\n")
     }
-    return CSVText.lines(cells)
+    output.end()
   }
 }
 

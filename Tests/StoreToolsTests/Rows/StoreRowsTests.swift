@@ -164,6 +164,28 @@ struct StoreRowsTests {
     #expect(lines.joined().contains { $0.contains("x'07070707070707070707'") })
   }
 
+  /// Values of hundreds of megabytes aren't copied to be written.
+  @Test func longValuesAreWrittenInParts() {
+    let text = String(repeating: "a \"\u{301}b\\,\n\u{1B}é", count: 30_000)
+    let bytes = Data((0..<200_003).map { UInt8(truncatingIfNeeded: $0) })
+    let group = RowText.group(["key \"1\"": .text(text), "key 2": .bytes(bytes), "key 3": .null])
+    let values: [RowText] = [.text(text), .bytes(bytes), group, .group([:]), .text(""), .null]
+    for value in values {
+      var (json, csv): ([String], [String]) = ([], [])
+      value.forEachPartOfJSON { json.append($0) }
+      value.forEachPartOfCSV { csv.append($0) }
+      #expect(Array(json.joined().utf8) == Array(value.json.utf8))
+      let lines = CSVText.lines([value.plain]).joined(separator: "\n")
+      #expect(Array(csv.joined().utf8) == Array(lines.utf8))
+      #expect((json + csv).allSatisfy { $0.utf8.count < 1 << 17 })
+    }
+    var parts: [Data] = []
+    var output = PartedText { parts.append($0) }
+    for _ in 0..<100_000 { output.add("é,") }
+    output.end()
+    #expect(parts.count == 5 && parts.map(\.count).reduce(0, +) == 300_000)
+  }
+
   private func compare(_ url: URL) throws {
     let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
@@ -218,7 +240,7 @@ struct StoreRowsTests {
     var writer = RowsJSON()
     var data = Data()
     try StoreRows(store.url, entity: "Party", where: "name BEGINSWITH 'Person'").forEach {
-      data += writer.row($0)
+      data += writer.json($0)
     }
     var text: [String] = []
     try StoreRows(store.url, entity: "Person", where: "code == 'c2'").forEach {
@@ -230,7 +252,7 @@ struct StoreRowsTests {
       text.contains { $0.contains(/^  notes +x-coredata:.*Note\/p\d+, x-coredata:.*Note\/p\d+$/) })
     var company = RowsJSON()
     var line = Data()
-    try StoreRows(store.url, entity: "Company", where: nil).forEach { line += company.row($0) }
+    try StoreRows(store.url, entity: "Company", where: nil).forEach { line += company.json($0) }
     line += company.end()
     let companies = try JSONSerialization.jsonObject(with: line) as? [[String: Any]]
     let seat = (companies?.first?["values"] as? [String: Any])?["seat"] as? String
@@ -262,6 +284,24 @@ struct StoreRowsTests {
     #expect(throws: CommandFailure.self) {
       try StoreRows(store.url, entity: "Person", where: "nme == 'x'").forEach { _ in }
     }
+  }
+}
+
+extension RowsJSON {
+  /// Returns the JSON of a row, after a separator.
+  fileprivate mutating func json(_ row: StoreRow) -> Data {
+    var data = Data()
+    write([row]) { data += $0 }
+    return data
+  }
+}
+
+extension RowsCSV {
+  /// Returns the lines of a row.
+  fileprivate func lines(_ row: StoreRow) -> [String] {
+    var data = Data()
+    write([row]) { data += $0 }
+    return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 }
 
