@@ -12,7 +12,8 @@ import WorkbenchText
 /// The first screen shows, in this order: whether the run passed, a summary, the cost of each
 /// variant, the timeline, and findings with their fixes.
 package enum HTMLReport {
-  /// Returns the page as HTML; it's under a megabyte regardless of the number of events and steps.
+  /// Returns the page as HTML; it's under a megabyte regardless of the number of events and steps,
+  /// unless there are several hundred variants.
   ///
   /// - Throws: An error of the template's parser, which a test rules out.
   package static func page(_ result: RunResult) throws -> String {
@@ -100,7 +101,10 @@ struct ReportPage {
   let findings: [ReportFinding]
   /// The message to show if there are no findings.
   let noFindings: String
+  /// The variants that are shown in detail.
   let variants: [ReportVariant]
+  /// The number of the other variants; `nil` if there are none.
+  let moreVariants: String?
   let covers: [Cover]
   let command: String
   let environment: RunEnvironment
@@ -137,12 +141,15 @@ struct ReportPage {
     curves = ReportCurves(result, lead: table.lead)
     findings = ReportFinding.all(of: result)
     noFindings = ReportFinding.none(in: result)
-    let limits = ReportVariant.Limits(result)
-    variants = result.variants.enumerated().map { index, variant in
-      var shown = ReportVariant(variant, number: index + 1, limits)
-      shown.whyParts = terms.parts(of: variant.why)
+    let detailed = result.detailedVariants
+    let limits = ReportVariant.Limits(detailed.map { result.variants[$0] })
+    variants = detailed.map { index in
+      var shown = ReportVariant(result.variants[index], number: index + 1, limits)
+      shown.whyParts = terms.parts(of: result.variants[index].why)
       return shown
     }
+    let more = result.variants.count - detailed.count
+    moreVariants = more > 0 ? NumberText.grouped(more) : nil
     covers = result.covers.map { Cover(id: $0.id, mark: $0.source.label) }
     command = result.command
     environment = result.environment

@@ -25,9 +25,9 @@ struct ReportEvents {
   let lines: [Row]
 
   /// Returns the number of events of each kind to show: 200, or fewer if there are many variants.
-  static func limit(for result: RunResult) -> Int {
+  static func limit(for variants: [VariantResult]) -> Int {
     ReportPage.rows(
-      of: result.variants.flatMap { $0.events.map(\.events.count) }, atMost: 200, budget: budget)
+      of: variants.flatMap { $0.events.map(\.events.count) }, atMost: 200, budget: budget)
   }
 
   init(_ sample: EventSample, begin: UInt64, shapes: [String: Int], limit: Int) {

@@ -92,7 +92,8 @@ struct UnmetExpectations {
   }
 
   let variant: String
-  let anchor: String
+  /// The section of the variant on a page; `nil` if it has none.
+  let anchor: String?
   private(set) var lines: [Line]
   /// The number of lines that aren't shown; `nil` if all are.
   private(set) var more: String?
@@ -102,14 +103,18 @@ struct UnmetExpectations {
   /// Returns the variants with unmet expectations in the order of the file, then those of other
   /// scales.
   static func all(of result: RunResult) -> [UnmetExpectations] {
+    let detailed = Set(result.detailedVariants)
+    func anchor(_ index: Int) -> String? {
+      detailed.contains(index) ? "variant-\(index + 1)" : nil
+    }
     let here = result.variants.enumerated().compactMap { index, variant in
-      UnmetExpectations(variant.name, anchor: "variant-\(index + 1)", variant.expectations)
+      UnmetExpectations(variant.name, anchor: anchor(index), variant.expectations)
     }
     let elsewhere = result.scales.flatMap { run in
       run.variants.enumerated().compactMap { index, variant in
         UnmetExpectations(
           "\(variant.name) at scale \(NumberText.grouped(run.scale))",
-          anchor: "variant-\(index + 1)", variant.expectations)
+          anchor: anchor(index), variant.expectations)
       }
     }
     return here + elsewhere
@@ -130,7 +135,7 @@ struct UnmetExpectations {
   }
 
   /// Returns `nil` if all expectations are met.
-  private init?(_ variant: String, anchor: String, _ expectations: [ExpectationResult]) {
+  private init?(_ variant: String, anchor: String?, _ expectations: [ExpectationResult]) {
     let unmet = expectations.filter(\.isMissed)
     guard !unmet.isEmpty else { return nil }
     self.variant = variant

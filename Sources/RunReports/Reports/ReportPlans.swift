@@ -39,13 +39,12 @@ struct ReportPlans {
     let plans = selects.map { Set($0.map(Key.init)) }
     let shared = plans.dropFirst().reduce(plans[0]) { $0.intersection($1) }
     guard plans.contains(where: { $0 != shared }) else { return nil }
-    variants = zip(result.variants, selects).enumerated().map { index, pair in
-      let (variant, selects) = pair
-      let own = selects.filter { !shared.contains(Key($0)) }
-      let shown = own.isEmpty ? selects : own
+    variants = result.detailedVariants.map { index in
+      let own = selects[index].filter { !shared.contains(Key($0)) }
+      let shown = own.isEmpty ? selects[index] : own
       let more = shown.count - ReportPlans.limit
       return Variant(
-        name: variant.name, anchor: "variant-\(index + 1)",
+        name: result.variants[index].name, anchor: "variant-\(index + 1)",
         statements: shown.prefix(ReportPlans.limit).map(Statement.init),
         more: more > 0 ? NumberText.grouped(more) : nil)
     }

@@ -21,7 +21,8 @@ struct ReportTable {
 
   struct Row {
     var name: String
-    var anchor: String
+    /// The section of the variant; `nil` if it has none.
+    var anchor: String?
     var holds: Bool
     /// The number of findings; `nil` if there are none.
     var findings: Int?
@@ -63,6 +64,7 @@ struct ReportTable {
     }
     headings = columns.map { Heading(text: $0.heading, sign: isSum ? $0.sign : nil) }
     isWide = columns.count > ReportColumn.limit
+    let detailed = Set(result.detailedVariants)
     rows = result.variants.enumerated().map { index, variant in
       let value = variant.value(of: lead) ?? 0
       // A step can have an expectation of the same metric, for itself only.
@@ -71,7 +73,8 @@ struct ReportTable {
       }
       let width = most > 0 ? Double(value) / Double(most) * 100 : 0
       return Row(
-        name: variant.name, anchor: "variant-\(index + 1)", holds: variant.passes,
+        name: variant.name, anchor: detailed.contains(index) ? "variant-\(index + 1)" : nil,
+        holds: variant.passes,
         findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
         text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
         formula: expectation.map(ReportTable.formula),

@@ -3,7 +3,7 @@ import RunResults
 import ScenarioLanguage
 import WorkbenchText
 
-/// The timeline: a panel for each variant, all with the same time axis.
+/// The timeline: a panel for each variant that's shown in detail, all with the same time axis.
 struct ReportTracks {
   struct Tick {
     var position: String
@@ -31,16 +31,20 @@ struct ReportTracks {
   let panels: [ReportPanel]
 
   init(_ result: RunResult) {
-    let length = max(1, result.variants.map(\.extent).max() ?? 1)
+    let detailed = result.detailedVariants
+    let variants = detailed.map { result.variants[$0] }
+    let length = max(1, variants.map(\.extent).max() ?? 1)
     end = NumberText.time(length)
     rulers = ReportTracks.zooms.map { zoom in
       Ruler(zoom: zoom, ticks: ReportTracks.ticks(length, atMost: 6 * zoom))
     }
-    let steps = ReportVariant.Limits(result).steps
+    let steps = ReportVariant.Limits(variants).steps
     var units = 16_000
     while true {
-      let panels = result.variants.enumerated().map { index, variant in
-        ReportPanel(variant, number: index + 1, length: length, units: units, stepLimit: steps)
+      let panels = detailed.map { index in
+        ReportPanel(
+          result.variants[index], number: index + 1, isFirst: index == detailed.first,
+          length: length, units: units, stepLimit: steps)
       }
       let bytes = panels.reduce(0) { $0 + $1.pathLength }
       if bytes <= ReportTracks.pathBudget || units <= 500 {
@@ -233,11 +237,12 @@ struct ReportPanel {
   let density: String?
 
   init(
-    _ variant: VariantResult, number: Int, length: UInt64, units: Int, stepLimit: Int
+    _ variant: VariantResult, number: Int, isFirst: Bool, length: UInt64, units: Int,
+    stepLimit: Int
   ) {
     name = variant.name
     id = "tracks-\(number)"
-    isFirst = number == 1
+    self.isFirst = isFirst
     let tallest = ReportLane.tallest(in: variant.tracks, length: length)
     lanes = variant.tracks.map {
       ReportLane($0, length: length, units: units, tallest: tallest ?? 1)

@@ -50,13 +50,13 @@ struct ReportVariant {
     let steps: Int
     let expectations: Int
 
-    init(_ result: RunResult) {
-      events = ReportEvents.limit(for: result)
+    /// - Parameter variants: The variants that the page shows in detail.
+    init(_ variants: [VariantResult]) {
+      events = ReportEvents.limit(for: variants)
       steps = ReportPage.rows(
-        of: result.variants.map(\.steps.count), atMost: Limits.budget, budget: Limits.budget)
+        of: variants.map(\.steps.count), atMost: Limits.budget, budget: Limits.budget)
       expectations = ReportPage.rows(
-        of: result.variants.map(\.expectations.count), atMost: Limits.budget,
-        budget: Limits.budget)
+        of: variants.map(\.expectations.count), atMost: Limits.budget, budget: Limits.budget)
     }
   }
 
@@ -162,6 +162,22 @@ struct ReportVariant {
     return "\(NumberText.grouped(counters.faults)) = \(NumberText.grouped(counters.hits))"
       + " + \(NumberText.grouped(counters.misses))"
       + (parent == 0 ? "" : " + \(NumberText.grouped(parent)) from the parent")
+  }
+}
+
+extension RunResult {
+  /// The number of variants up to which a page shows all in detail.
+  private static let detailLimit = 40
+  /// The number of variants that a page shows in detail if there are more.
+  private static let shownDetails = 20
+
+  /// The positions of the variants that a page shows with a timeline and a section of their own, in
+  /// ascending order: if not all are, those that don't pass, and then the first ones.
+  var detailedVariants: [Int] {
+    guard variants.count > RunResult.detailLimit else { return Array(variants.indices) }
+    let failed = variants.indices.filter { !variants[$0].passes }
+    let passed = variants.indices.filter { variants[$0].passes }
+    return (failed + passed).prefix(RunResult.shownDetails).sorted()
   }
 }
 

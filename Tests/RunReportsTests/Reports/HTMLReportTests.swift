@@ -124,6 +124,29 @@ struct HTMLReportTests {
     #expect(ReportTracks(FaultStormScenario(moods: 100).result()).units == 16_000)
   }
 
+  /// The table has all variants; the details are those of the ones that don't pass, and the first.
+  @Test func hundredsOfVariantsFitInAMegabyte() throws {
+    var result = FaultStormScenario(moods: 100).result()
+    let variants = result.variants
+    result.variants = (0..<200).map { number in
+      var variant = variants[number % variants.count]
+      variant.name = "variant \(number + 1)"
+      return variant
+    }
+    result.variants[199].expectations[0].isMet = false
+    let page = try HTMLReport.page(result)
+    #expect(page.utf8.count < 1_000_000)
+    #expect(page.ranges(of: "<tr role=\"row\" data-variant=").count == 200)
+    #expect(page.ranges(of: "<section class=\"of\"").count == 20)
+    #expect(page.ranges(of: "<div class=\"panel\"").count == 20)
+    #expect(page.ranges(of: "and 180 more variants").count == 2)
+    let anchors = Set(page.matches(of: /\sid="([^"]+)"/).map { String($0.1) })
+    let links = Set(page.matches(of: /href="#([^"]+)"/).map { String($0.1) })
+    #expect(links.isSubset(of: anchors))
+    #expect(links.contains("variant-200") && links.contains("variant-19"))
+    #expect(!links.contains("variant-20"))
+  }
+
   @Test(
     "Thousands of repeated steps with unmet expectations fit in a megabyte", .timeLimit(.minutes(1))
   )
