@@ -1,4 +1,5 @@
 import ProfileEvents
+import WorkbenchText
 
 extension LogAggregator {
   /// What fired: an object, with its entity if the log contains it, or `Entity.relationship`.
@@ -89,7 +90,7 @@ extension LogAggregator {
   /// Returns the entity in an object ID's URI: `<x-coredata://STORE/Country/p4>`.
   static func entity(in text: LogBytes) -> String? {
     guard let path = text.after("x-coredata://")?.after("/") else { return nil }
-    let name = path.bytes.prefix {
+    let name = path.bytes.prefix(InputLimits.logName).prefix {
       $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">") && !$0.isWhitespace
     }
     return name.isEmpty ? nil : LogBytes(name).string
@@ -101,6 +102,8 @@ extension LogAggregator {
       text.index(of: UInt8(ascii: "'")) ?? .max, text.index(of: UInt8(ascii: "\"")) ?? .max)
     guard start < .max else { return nil }
     let rest = LogBytes(text.bytes[(start + 1)...])
-    return rest.index(of: text.bytes[start]).map { LogBytes(rest.bytes[..<$0]).string }
+    return rest.index(of: text.bytes[start]).map {
+      LogBytes(rest.bytes[..<$0].prefix(InputLimits.logName)).string
+    }
   }
 }

@@ -88,13 +88,19 @@ struct LogAggregator {
   private var isInSection = false
   var sections: [LogSection] = []
   /// The states of all threads, in the order of first appearance.
-  private var threads = [ThreadState(name: .unknown)]
+  private(set) var threads = [ThreadState(name: .unknown)]
   /// The positions of the threads.
   private var positions: [LogThread: Int] = [.unknown: 0]
   /// The position of the thread of the last message.
   private var current = 0
   /// The number of threads beyond which those that aren't waiting for a line are removed.
   private var threadLimit = 2_000
+  /// The size of the bound values that are kept, in bytes.
+  private var bindSize = 0
+  /// The maximum of that size.
+  var bindLimit = InputLimits.logBinds
+  /// The number of sections beyond the limit.
+  private(set) var leftOutSections = 0
   var stores: [String] = []
   var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
@@ -171,6 +177,11 @@ struct LogAggregator {
   /// doesn't grow with their number.
   private mutating func removeIdleThreads() {
     threads.removeAll { $0.nesting.isIdle && !$0.isInTransaction }
+    if 2 * threads.count > InputLimits.logThreads {
+      current = 0
+      countPendingSelects()
+      threads = []
+    }
     positions = [:]
     for (position, thread) in threads.enumerated() { positions[thread.name] = position }
     threadLimit = max(2_000, 2 * threads.count)
@@ -252,6 +263,8 @@ struct LogAggregator {
       thread.hasBound || shapes[last].binds.isEmpty
     else { return }
     thread.hasBound = true
+    bindSize += value.utf8.count + MemoryLayout<String>.stride
+    guard bindSize <= bindLimit else { return }
     shapes[last].binds.append(value)
   }
 }
@@ -264,7 +277,9 @@ extension LogAggregator {
     guard message.text.starts(with: "begin"), let name = message.text.after("begin")?.trimmed else {
       return
     }
-    section = OpenSection(name: name.string, line: message.line, time: message.time.text)
+    section = OpenSection(
+      name: LogBytes(name.bytes.prefix(InputLimits.logName)).string, line: message.line,
+      time: message.time.text)
     isInSection = true
   }
 
@@ -273,6 +288,10 @@ extension LogAggregator {
     guard isInSection else { return }
     let open = section
     (section, isInSection) = (OpenSection(), false)
+    guard sections.count < InputLimits.logSections else {
+      leftOutSections += 1
+      return
+    }
     sections.append(
       LogSection(
         name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time,

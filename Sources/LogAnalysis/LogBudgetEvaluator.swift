@@ -29,6 +29,11 @@ package struct LogBudgetEvaluator {
         evaluation.notEvaluated += notEvaluated(of: section, withHits: report.logsHits)
       }
     }
+    if report.leftOutSections > 0 {
+      evaluation.notEvaluated.append(
+        "\(NumberText.counted(report.leftOutSections, "section")) beyond the limit of "
+          + NumberText.grouped(InputLimits.logSections))
+    }
     return evaluation
   }
 

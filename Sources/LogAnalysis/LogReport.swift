@@ -3,6 +3,7 @@ package import ProfileEvents
 import SQLiteDriver
 package import ScenarioLanguage
 package import StatementAnalysis
+import WorkbenchText
 
 /// The report of a log: its lines by kind, its statements, its findings, and its sections.
 package struct LogReport: Sendable {
@@ -38,6 +39,8 @@ package struct LogReport: Sendable {
   /// The fault storms and fetch loops, largest first.
   package var storms: [LogStorm] = []
   package var sections: [LogSection] = []
+  /// The number of sections beyond the limit.
+  package var leftOutSections = 0
   /// The hundred executions of fetches that took longest, in descending order.
   package var slowest: [LogExecution] = []
   /// The executions by time; `nil` if they weren't kept.
@@ -247,14 +250,19 @@ package struct LogCosts: Sendable, Equatable {
 
   mutating func count(_ metric: Metric, _ amount: Int = 1, entity: String?) {
     all[metric, default: 0] += amount
-    if let entity { byEntity[entity, default: [:]][metric, default: 0] += amount }
+    guard let entity, LogCosts.hasRoom(byEntity, for: entity) else { return }
+    byEntity[entity, default: [:]][metric, default: 0] += amount
   }
 
   mutating func count(_ metric: Metric, _ amount: Int = 1, relationship: String?) {
     all[metric, default: 0] += amount
-    if let relationship {
-      byRelationship[relationship, default: [:]][metric, default: 0] += amount
-    }
+    guard let relationship, LogCosts.hasRoom(byRelationship, for: relationship) else { return }
+    byRelationship[relationship, default: [:]][metric, default: 0] += amount
+  }
+
+  /// Returns whether there are counts of a name, or more can be added.
+  private static func hasRoom(_ counts: [String: [Metric: Int]], for name: String) -> Bool {
+    counts.count < InputLimits.logSubjects || counts[name] != nil
   }
 }
 

@@ -126,6 +126,10 @@ struct LogShapes {
   private var byKey: [LogBytes: Int] = [:]
   /// The indexes of the entries for statements beyond the limit.
   private var others: [String: Int] = [:]
+  /// The sizes of the texts in `byKey` and `byText`, in bytes.
+  private var sizes = (keys: 0, texts: 0)
+  /// The maximum of each of the sizes.
+  var sizeLimit = InputLimits.logSQL
 
   /// The properties that determine how a statement is counted.
   struct Traits {
@@ -170,7 +174,10 @@ struct LogShapes {
     let statement = SQLText(text)
     let key = statement.key
     let index = byKey[key] ?? add(statement, key, line, time, length: text.count)
-    if byText.count < 2 * InputLimits.logStatements {
+    if byText.count < 2 * InputLimits.logStatements,
+      sizes.texts + text.count <= sizeLimit
+    {
+      sizes.texts += text.count
       byText[LogBytes(Array(text.bytes)[...])] = index
     }
     return index
@@ -197,7 +204,10 @@ struct LogShapes {
       readsJoinRows: statement.readsJoinRows,
       isHidden: statement.verb == nil && statement.text.contains("<private>"),
       verb: statement.verb, tableKey: table?.uppercased())
-    guard byKey.count < InputLimits.logStatements else { return other(kind, own, line, time) }
+    guard byKey.count < InputLimits.logStatements, sizes.keys + key.count <= sizeLimit else {
+      return other(kind, own, line, time)
+    }
+    sizes.keys += key.count
     let length = length + "CoreData: sql: ".utf8.count
     byKey[key] = all.count
     all.append(

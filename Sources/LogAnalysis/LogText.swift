@@ -48,6 +48,11 @@ package enum LogText {
       head.append(
         "saves took \(time(report.saveTimes.total)), the largest \(time(report.saveTimes.largest))")
     }
+    if report.leftOutSections > 0 {
+      head.append(
+        "\(NumberText.counted(report.leftOutSections, "section")) beyond the limit of "
+          + "\(NumberText.grouped(InputLimits.logSections)) aren't counted separately")
+    }
     if report.unmatchedTimes > 0 {
       head.append(
         "\(NumberText.counted(report.unmatchedTimes, "time")) without a statement: the log is truncated"

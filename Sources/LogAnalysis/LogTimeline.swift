@@ -85,7 +85,7 @@ package struct LogTimeline: Sendable {
   /// Records the name of a thread.
   mutating func name(_ thread: LogThread, _ name: LogBytes) {
     guard names.count < InputLimits.tracedExecutions, names[thread] == nil else { return }
-    names[thread] = name.string
+    names[thread] = LogBytes(name.bytes.prefix(InputLimits.logName)).string
   }
 
   /// Sets the purpose of a SELECT, which the log contains after its time.

@@ -1,3 +1,5 @@
+import WorkbenchText
+
 /// Detects repetitions of the same statement while a log is read.
 ///
 /// A repetition continues while only a few other SELECTs are between its statements and, if lines
@@ -58,6 +60,8 @@ struct RepeatedStatementDetector {
 
   private var runs: [Key: Run] = [:]
   private var storms: [Key: LogStorm] = [:]
+  /// The number of keys of each statement.
+  private var keyCounts: [Int: Int] = [:]
 
   /// A statement in a log that can be part of a repetition.
   struct Occurrence {
@@ -75,9 +79,24 @@ struct RepeatedStatementDetector {
   mutating func add(_ occurrence: Occurrence) {
     let key = Key(
       kind: occurrence.kind, subject: occurrence.subject, statement: occurrence.statement)
+    let count = runs.count
     let ended = runs[key, default: Run()].add(occurrence)
     if let ended { close(ended, key) }
+    guard runs.count > count else { return }
+    // All keys of a statement have the same hash.
+    let keys = keyCounts[key.statement, default: 0]
+    guard keys < InputLimits.statementSubjects || key.subject == RepeatedStatementDetector.others
+    else {
+      runs[key] = nil
+      var other = occurrence
+      other.subject = RepeatedStatementDetector.others
+      return add(other)
+    }
+    keyCounts[key.statement] = keys + 1
   }
+
+  /// The subject of a statement's faults beyond the maximum number of subjects.
+  private static let others = "?"
 
   /// The findings so far, largest first.
   var found: [LogStorm] {

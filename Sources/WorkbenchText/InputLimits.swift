@@ -202,6 +202,39 @@ package enum InputLimits {
   ///
   /// A line with more isn't recognized. Sums of the rows can't overflow.
   package static let logRows = 1_000_000_000
+  /// The maximum size of the different statements of a log, in bytes; further ones share an entry
+  /// for each kind.
+  ///
+  /// A statement can be as long as a line.
+  package static let logSQL = 64 << 20
+  /// The maximum size of the bound values that are kept for the statements of a log, in bytes;
+  /// further ones are ignored.
+  ///
+  /// A statement can be followed by any number of them.
+  package static let logBinds = 64 << 20
+  /// The maximum number of entities, and of relationships, whose faults are counted separately in a
+  /// log; those of further ones are only part of the totals.
+  ///
+  /// A line can name any of them; a model has fewer.
+  package static let logSubjects = 20_000
+  /// The maximum number of entities and relationships in the findings of a log's statement; further
+  /// ones are `?` together.
+  ///
+  /// The time to find one is in proportion to their number.
+  package static let statementSubjects = 32
+  /// The maximum length of a name in a log, in bytes; the rest of a longer one is discarded.
+  ///
+  /// Names of entities, relationships, sections, and threads are kept.
+  package static let logName = 1_000
+  /// The maximum number of threads of a log with an open statement or transaction; beyond it, their
+  /// statements have no total time.
+  ///
+  /// Each has its own state.
+  package static let logThreads = 20_000
+  /// The maximum number of sections of a log; further ones are only part of the totals.
+  ///
+  /// Each has its own counts and findings.
+  package static let logSections = 100_000
 
   // MARK: The course in a browser
 

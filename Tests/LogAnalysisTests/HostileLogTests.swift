@@ -2,6 +2,7 @@ import Foundation
 import ProfileEvents
 import Testing
 import WorkbenchFixtures
+import WorkbenchText
 
 @testable import LogAnalysis
 @testable import ScenarioLanguage
@@ -158,6 +159,56 @@ struct HostileLogTests {
       #expect(mixed.storms.map(\.name) == ["fault-storm(Tag)"])
       #expect(mixed.statements.map(\.own) == plain.statements.map(\.own))
     }
+  }
+
+  /// The subjects of a statement's faults have the same hash, so only a few are separate.
+  @Test(.timeLimit(.minutes(1))) func faultsOfManyEntitiesTakeLinearTime() {
+    let select = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZPLACE t0 WHERE  t0.Z_PK = ?", rows: 1)
+    let count = InputLimits.logSubjects + 5_000
+    let fault = "CoreData: annotation: fault fulfilled from database for : <x-coredata://S/E"
+    let log = (0..<count).map { "\(select)\(fault)\($0)/p1>\n" }.joined()
+    let report = report(Array(log.utf8))
+    #expect(report.costs.all[.misses] == count)
+    #expect(report.costs.byEntity.count == InputLimits.logSubjects)
+    #expect(report.storms.map(\.name) == ["fault-storm(?)"])
+    #expect(report.storms.map(\.count) == [count - InputLimits.statementSubjects])
+  }
+
+  /// Statements and values of any length take a limited memory; all are counted.
+  @Test func sizesOfStatementsAndValuesAreLimited() {
+    func message(_ logClass: LogClass, _ text: String, thread: Int = 0) -> LogMessage {
+      LogMessage(
+        line: 1, logClass: logClass, text: LogBytes(text), thread: LogThread(LogBytes("\(thread)")))
+    }
+    var shapes = LogShapes()
+    shapes.sizeLimit = 60
+    for number in 0..<5 {
+      let text = LogBytes("SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZN\(number) = ?")
+      _ = shapes.index(of: text, line: 1, time: LogTime())
+    }
+    #expect(shapes.all.map(\.isOther) == [false, true])
+    var tally = LogAggregator()
+    tally.bindLimit = 100
+    tally.take(message(.sql, "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME IN (?, ?)"), .sql)
+    for _ in 0..<1_000 { tally.take(message(.details, "SQLite bind[0] = \"abc\""), .bind) }
+    #expect((1...6).contains(tally.shapes[0].binds.count))
+    // Each waits for the time of its statement.
+    let threads = InputLimits.logThreads + 5_000
+    for thread in 1...threads {
+      tally.take(message(.sql, "SELECT 0, t0.Z_PK FROM ZITEM t0", thread: thread), .sql)
+    }
+    #expect(tally.threads.count <= InputLimits.logThreads)
+    tally.countPendingSelects()
+    #expect(tally.costs.all == [.selects: threads + 1, .fetches: threads + 1])
+  }
+
+  @Test func sectionsBeyondTheLimitAreNoted() {
+    let line = Array("cdprof: begin list\n".utf8)
+    let report = report(Array((0..<(InputLimits.logSections + 3)).flatMap { _ in line }))
+    #expect(report.sections.count == InputLimits.logSections)
+    #expect(report.leftOutSections == 3)
+    let lines = LogText.lines(report)
+    #expect(lines.contains("3 sections beyond the limit of 100,000 aren't counted separately"))
   }
 
   /// The lines of two threads alternate.
