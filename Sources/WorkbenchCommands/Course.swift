@@ -42,6 +42,11 @@ struct Course: Executable {
     let course = try CourseFolder(folder)
     let pages = course.pages
     let site = URL(fileURLWithPath: out, isDirectory: true)
+    let others = try pages.otherPages()
+    // Before anything runs or is written.
+    for path in pages.lessons.map({ "\($0.name).html" }) + others.map({ $0.path }) {
+      try OutputFile.check(site.appendingPathComponent(path), force: force)
+    }
     var status = ExitStatus.success
     for lesson in pages.lessons {
       guard let scenario = course.scenarios[lesson.name] else { continue }
@@ -49,7 +54,7 @@ struct Course: Executable {
       if !result.passes { status = status.worse(.expectationMissed) }
       try write(pages.page(of: lesson, result), to: "\(lesson.name).html", in: site)
     }
-    for page in try pages.otherPages() { try write(page.html, to: page.path, in: site) }
+    for page in others { try write(page.html, to: page.path, in: site) }
     console.write([Messages.written([site.appendingPathComponent("index.html").relativePath])])
     return status
   }

@@ -109,6 +109,10 @@ struct CourseCommandTests {
     _ = try program.folder.write("mine", to: "other/index.html")
     #expect(
       try program.run(["course", "Scenarios", "--out", "other", "--results", "r"]).status == 65)
+    // Nothing was written before.
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: program.folder.file("other").path)
+    #expect(files == ["index.html"])
   }
 
   @Test(
