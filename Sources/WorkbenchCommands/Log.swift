@@ -157,6 +157,7 @@ struct Log: Executable {
           report: log, before: earlier, evaluation: evaluation, advice: advice,
           showsBinds: showBinds, labels: labels.all))
       if let page {
+        try OutputFile.makeFolder(page.deletingLastPathComponent())
         try OutputFile.write(data, to: page, force: force)
         console.write([Messages.written([page.relativePath])])
       } else {

@@ -36,6 +36,14 @@ struct LogCommandTests {
     #expect(!hidden.output.contains(" bound: ") && shown.output.contains(" bound: "))
   }
 
+  @Test func folderOfTheReportIsCreated() throws {
+    let log = try log("run.log", "--sql", "1")
+    let page = "new/folder/log.html"
+    let outcome = try program.run(["log", log, "--report", "html", "--out", page])
+    #expect(outcome.status == 0 && outcome.output == "written: \(page)\n", "\(outcome)")
+    #expect(FileManager.default.fileExists(atPath: program.folder.file(page).path))
+  }
+
   @Test func timedLogIsWrittenAsATrace() throws {
     let untimed = try log("run.log", "--sql", "1")
     let trace = ["log", "timed.log", "--report", "trace", "--out", "t.trace.json"]
