@@ -1,6 +1,7 @@
 package import Foundation
 import ManagedModel
 import SQLiteDriver
+import Synchronization
 
 /// Writes files atomically.
 ///
@@ -71,6 +72,8 @@ package enum OutputFile {
     let mode = FileKind.mode(of: path, followingLinks: true).map { $0 & 0o777 }
     let temporary = url.deletingLastPathComponent()
       .appendingPathComponent(".cdprof-\(UUID().uuidString)").relativePath
+    UnfinishedOutputs.shared.add(temporary)
+    defer { UnfinishedOutputs.shared.remove(temporary) }
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw error(errno, path) }
     var problem = writeAll([UInt8](data), to: file)
@@ -113,6 +116,8 @@ package enum OutputFile {
       let files = FileManager.default
       let folder = url.deletingLastPathComponent()
         .appendingPathComponent(".cdprof-\(UUID().uuidString)", isDirectory: true)
+      UnfinishedOutputs.shared.add(folder.path)
+      defer { UnfinishedOutputs.shared.remove(folder.path) }
       try files.createDirectory(at: folder, withIntermediateDirectories: false)
       // A temporary folder that can't be removed is harmless.
       defer { try? files.removeItem(at: folder) }
@@ -291,6 +296,45 @@ package enum OutputMark {
   }
 }
 
+/// The temporary files and folders next to outputs that are being written.
+///
+/// If Ctrl-C ends the process, the thread that writes doesn't remove them.
+final class UnfinishedOutputs: Sendable {
+  /// Those of this process.
+  static let shared = UnfinishedOutputs()
+
+  private let paths = Mutex<Set<String>>([])
+
+  /// Returns whether a path was added and not removed.
+  func contains(_ path: String) -> Bool {
+    paths.withLock { $0.contains(path) }
+  }
+
+  /// Adds the path of a file or folder before it's created.
+  func add(_ path: String) {
+    paths.withLock { _ = $0.insert(path) }
+  }
+
+  /// Removes the path of a file or folder that no longer exists.
+  func remove(_ path: String) {
+    paths.withLock { _ = $0.remove(path) }
+  }
+
+  /// Removes all files and folders.
+  func removeAll() {
+    let all = paths.withLock { paths in
+      defer { paths = [] }
+      return paths
+    }
+    for path in all {
+      // Another thread can add a file to a folder while it's being removed.
+      for _ in 0..<3 where FileKind.mode(of: path, followingLinks: false) != nil {
+        try? FileManager.default.removeItem(atPath: path)
+      }
+    }
+  }
+}
+
 /// Creates and removes the temporary folders of this process.
 package enum ScratchFolders {
   /// Creates an empty folder.
@@ -314,10 +358,14 @@ package enum ScratchFolders {
     TemporaryFolders.remove(folder.path)
   }
 
-  /// Removes all temporary folders of this process.
+  /// Removes all temporary folders of this process, also those next to outputs that are being
+  /// written.
   ///
   /// Call this method when the process ends. It can be called on any thread.
-  package static func removeAll() { TemporaryFolders.removeAll() }
+  package static func removeAll() {
+    UnfinishedOutputs.shared.removeAll()
+    TemporaryFolders.removeAll()
+  }
 
   /// Removes the folders that were left by killed processes of this user.
   ///
