@@ -79,7 +79,10 @@ struct Shell: Executable {
     if let path = Shell.startFile, let failure = engine.begin(with: path) {
       console.writeError(failure)
     }
-    while let line = input.nextLine(after: engine.prompt, offering: engine.vocabulary) {
+    while let line = input.nextLine(
+      after: { engine.prompt }, offering: engine.vocabulary,
+      discarding: { engine.discardBlock() })
+    {
       engine.width = Pager.screen?.columns
       let answer = running.run { engine.answer(to: line) }
       if engine.pages {

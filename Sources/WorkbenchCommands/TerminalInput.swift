@@ -6,7 +6,7 @@ import WorkbenchShell
 
 /// Reads lines from a terminal with readline, which provides editing and history.
 ///
-/// Ctrl-C discards the line and shows the prompt again; Ctrl-D at the start of a line ends the
+/// Ctrl-C discards the line and shows the prompt; Ctrl-D at the start of a line ends the
 /// input. Use an instance on one thread; only `receive(_:)` can be called on any thread.
 final class TerminalInput: Sendable {
   private let history = HistoryFile()
@@ -30,18 +30,24 @@ final class TerminalInput: Sendable {
   /// Returns the next line, or `nil` at the end of the input.
   ///
   /// - Parameters:
-  ///   - prompt: The text before the cursor.
+  ///   - prompt: Returns the text before the cursor.
   ///   - vocabulary: The words that Tab completes.
-  func nextLine(after prompt: String, offering vocabulary: ShellVocabulary) -> String? {
+  ///   - discard: Called after Ctrl-C, before the next prompt.
+  func nextLine(
+    after prompt: () -> String, offering vocabulary: ShellVocabulary, discarding discard: () -> Void
+  ) -> String? {
     offer(vocabulary)
     while true {
       TerminalInput.wasInterrupted.store(false, ordering: .relaxed)
-      guard let text = readline(PrintableText.line(prompt)) else {
+      guard let text = readline(PrintableText.line(prompt())) else {
         print()
         return nil
       }
       defer { free(text) }
-      if TerminalInput.wasInterrupted.load(ordering: .relaxed) { continue }
+      if TerminalInput.wasInterrupted.load(ordering: .relaxed) {
+        discard()
+        continue
+      }
       let line = String(cString: text)
       remember(line)
       return line

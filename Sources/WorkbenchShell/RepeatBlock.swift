@@ -140,6 +140,11 @@ extension ShellEngine {
     return run(block, at: start)
   }
 
+  /// Discards a `repeat` that isn't complete.
+  package func discardBlock() {
+    openBlock = nil
+  }
+
   /// Reports a `repeat` that isn't complete at the end of the input, and discards it.
   package func endOfLines() -> CommandFailure? {
     guard let open = openBlock else { return nil }

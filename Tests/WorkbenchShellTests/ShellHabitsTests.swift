@@ -156,6 +156,9 @@ struct ShellHabitsTests {
     #expect(failed.lines.contains { $0.contains("1 x count Mood") })
     shell.type("repeat 2 {")
     #expect(shell.engine.endOfLines()?.message.contains("isn't closed") == true)
+    shell.type("repeat 2 {")
+    shell.engine.discardBlock()
+    #expect(shell.engine.prompt == "cdprof> " && shell.engine.endOfLines() == nil)
   }
 
   @Test("the steps of a block in a block are added up for both, in their order")

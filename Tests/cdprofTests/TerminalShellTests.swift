@@ -221,6 +221,11 @@ struct TerminalShellTests {
     #expect(session.wait(for: "3 x count Country") != nil)
     #expect(session.wait(for: "3 SELECTs") != nil)
     #expect(session.wait(for: "cdprof> ") != nil)
+    // Ctrl-C discards the block.
+    session.type("repeat 3 {\n")
+    #expect(session.wait(for: "   ...> ") != nil)
+    session.type("\u{03}")
+    #expect(session.wait(for: "cdprof> ") != nil)
     session.type("quit\n")
     #expect(session.status() == 0)
   }
