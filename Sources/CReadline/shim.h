@@ -29,10 +29,13 @@ static inline const char *cdprof_readline_line(void) { return rl_line_buffer; }
 /* Keeps readline from completing the names of files this time. */
 static inline void cdprof_readline_offer_no_files(void) { rl_attempted_completion_over = 1; }
 
-/* Adds a line to the history, unless it is the last one there already. */
-static inline void cdprof_readline_remember(const char *line) {
+/* Adds a line to the history, unless it is the last one there already, and returns the number of
+   added lines. */
+static inline int cdprof_readline_remember(const char *line) {
   HIST_ENTRY *last = history_get(history_base + history_length - 1);
-  if (last == NULL || strcmp(last->line, line) != 0) add_history(line);
+  if (last != NULL && strcmp(last->line, line) == 0) return 0;
+  add_history(line);
+  return 1;
 }
 
 #endif

@@ -9,7 +9,9 @@ import WorkbenchShell
 /// Ctrl-C discards the line and shows the prompt; Ctrl-D at the start of a line ends the
 /// input. Use an instance on one thread; only `receive(_:)` can be called on any thread.
 final class TerminalInput: Sendable {
-  private let history = HistoryFile()
+  private static let history = HistoryFile()
+  /// The number of lines in the history that aren't in its file.
+  private static let added = Atomic(0)
 
   /// A pipe whose bytes, the numbers of signals, wake a waiting readline.
   private static let wake = Pipe()
@@ -24,7 +26,7 @@ final class TerminalInput: Sendable {
       "cdprof", { stream in TerminalInput.byte(from: stream) },
       { _, _, end in TerminalInput.completions(upTo: end) })
     stifle_history(TerminalInput.historyLimit)
-    if let history { read_history(history.path) }
+    if let history = TerminalInput.history { read_history(history.path) }
   }
 
   /// Returns the next line, or `nil` at the end of the input.
@@ -65,16 +67,22 @@ final class TerminalInput: Sendable {
     write(TerminalInput.wake.fileHandleForWriting.fileDescriptor, &byte, 1)
   }
 
-  /// Writes the history file; does nothing if its folder can't be created.
-  func saveHistory() {
-    guard let history, history.makeFolder() else { return }
-    write_history(history.path)
+  /// Adds the new lines to the history file, after those of other shells; does nothing if it can't
+  /// be created.
+  func saveHistory() { TerminalInput.saveHistory() }
+
+  private static func saveHistory() {
+    let count = Int32(clamping: added.exchange(0, ordering: .relaxed))
+    guard count > 0, let history, history.make() else { return }
+    append_history(count, history.path)
+    history_truncate_file(history.path, historyLimit)
     chmod(history.path, 0o600)
   }
 
   private func remember(_ line: String) {
     guard line.contains(where: { !$0.isWhitespace }) else { return }
-    cdprof_readline_remember(line)
+    let count = cdprof_readline_remember(line)
+    TerminalInput.added.add(Int(count), ordering: .relaxed)
   }
 
   /// Returns the next byte for readline: from the terminal, or a line feed after Ctrl-C.
@@ -115,6 +123,7 @@ final class TerminalInput: Sendable {
       rl_forced_update_display()
     default:
       rl_deprep_terminal()
+      saveHistory()
       Signals.endProgram(signal)
     }
   }
@@ -182,15 +191,18 @@ struct HistoryFile {
     path = "\(folder)/cdprof/history"
   }
 
-  /// Creates the folder, accessible only to this user, and returns whether it exists.
-  func makeFolder() -> Bool {
+  /// Creates the file and its folder, accessible only to this user, and returns whether they exist.
+  func make() -> Bool {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
     do {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      return true
     } catch {
       return false
     }
+    let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+    guard file >= 0 else { return false }
+    close(file)
+    return true
   }
 }

@@ -26,6 +26,26 @@ struct TerminalShellTests {
     #expect(program.leftovers.isEmpty)
   }
 
+  /// Shells run at the same time, and one is ended by a signal.
+  @Test func historyHasTheLinesOfAllShells() throws {
+    let first = try TerminalSession(program, ["shell"])
+    #expect(first.wait(for: "cdprof> ") != nil)
+    let second = try TerminalSession(program, ["shell"])
+    #expect(second.wait(for: "cdprof> ") != nil)
+    first.type("sql\n")
+    #expect(first.wait(for: "SQL log: level 0, off") != nil)
+    #expect(first.wait(for: "cdprof> ") != nil)
+    second.type("mode\n")
+    #expect(second.wait(for: "mode: table") != nil)
+    #expect(second.wait(for: "cdprof> ") != nil)
+    second.type("quit\n")
+    #expect(second.status() == 0)
+    first.send(SIGTERM)
+    #expect(first.status() == 128 + SIGTERM)
+    let history = program.folder.file("state/cdprof/history")
+    #expect(try String(contentsOf: history, encoding: .utf8) == "mode\nquit\nsql\n")
+  }
+
   /// The quotation mark stays open after completing a key path.
   @Test func completionInsideAPredicateKeepsItOpen() throws {
     let session = try TerminalSession(program, ["shell", program.smallFaults()])
