@@ -1,13 +1,14 @@
 import Foundation
 import WorkbenchText
 
-/// The lines of standard input, each read as soon as it's complete.
+/// The lines of standard input, each read as soon as it's complete, without a byte order mark.
 ///
 /// Of a line that's longer than `InputLimits.shellLine`, one byte more is kept, so that the line is
 /// still too long, and the rest is skipped.
 struct PipedLines: IteratorProtocol {
   private var waiting: ArraySlice<UInt8> = []
   private var isAtEnd = false
+  private var hasBegun = false
 
   /// Returns the next line without its line feed or CRLF, with invalid UTF-8 replaced, or `nil` at
   /// the end of the input.
@@ -32,6 +33,8 @@ struct PipedLines: IteratorProtocol {
     }
     // Without the last byte that's kept, a line that's too long would be run without its rest.
     if !isCut, line.last == UInt8(ascii: "\r") { line.removeLast() }
+    if !hasBegun, !isCut, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+    hasBegun = true
     return String(decoding: line, as: UTF8.self)
   }
 

@@ -17,6 +17,15 @@ struct PipedShellTests {
     #expect(try program.run(["shell"], input: "\(line)\r\n").status == 0)
   }
 
+  @Test func byteOrderMarkIsNotPartOfALine() throws {
+    let lines = "\u{FEFF}mode csv\r\nmode\r\n"
+    let piped = try program.run(["shell"], input: lines)
+    #expect(piped.status == 0 && piped.output.contains("mode: csv"), "\(piped.errors)")
+    _ = try program.folder.write(lines, to: "lines.txt")
+    let sourced = try program.run(["shell"], input: "source lines.txt\n")
+    #expect(sourced.status == 0 && sourced.output.contains("mode: csv"), "\(sourced.errors)")
+  }
+
   @Test func faultStormSessionHasTheExpectedCounts() throws {
     let outcome = try program.run(
       ["shell", PackageFiles.faults],
