@@ -61,6 +61,13 @@ package struct LogReport: Sendable {
   /// The total time of all statements in microseconds, counting nothing twice.
   package var microseconds: Int { statements.reduce(0) { $0 + $1.own } }
 
+  /// Returns microseconds in nanoseconds, or the greatest integer if the sum of many times exceeds
+  /// it.
+  package static func nanoseconds(_ microseconds: Int) -> UInt64 {
+    let (product, isBeyond) = microseconds.multipliedReportingOverflow(by: 1_000)
+    return UInt64(clamping: isBeyond ? Int.max : product)
+  }
+
   /// The statements that took longest first; of equal times, those executed most often first.
   package var statementsByTime: [LogStatement] {
     statements.sorted { ($0.own, $0.calls, $1.number) > ($1.own, $1.calls, $0.number) }

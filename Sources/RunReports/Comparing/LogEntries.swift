@@ -70,7 +70,7 @@ struct LogEntries {
       metrics: Dictionary(uniqueKeysWithValues: available.map { ($0, costs.value(of: $0)) }),
       scopedMetrics: Dictionary(
         uniqueKeysWithValues: scoped.map { ($0, costs.value(of: $0) { _ in nil }) }),
-      nanoseconds: UInt64(costs.microseconds) * 1_000)
+      nanoseconds: LogReport.nanoseconds(costs.microseconds))
     let findings = storms.map(\.name).reduce(into: [String]()) { names, name in
       if !names.contains(name) { names.append(name) }
     }

@@ -162,7 +162,7 @@ struct LogPage {
   }
 
   static func time(_ microseconds: Int) -> String {
-    NumberText.time(UInt64(clamping: microseconds) * 1_000)
+    NumberText.time(LogReport.nanoseconds(microseconds))
   }
 }
 

@@ -88,9 +88,13 @@ struct ReportLine {
     fields.add(key, number)
   }
 
-  /// Adds microseconds as nanoseconds, unless they're `nil`.
+  /// Adds microseconds as nanoseconds, unless they're `nil`; at most the greatest integer.
   mutating func add(_ key: StaticString, microseconds: Int?) {
-    fields.add(key, microseconds.map { $0 * 1_000 })
+    let nanoseconds = microseconds.map { number -> Int in
+      let (product, isBeyond) = number.multipliedReportingOverflow(by: 1_000)
+      return isBeyond ? Int.max : product
+    }
+    fields.add(key, nanoseconds)
   }
 
   mutating func add(_ key: StaticString, _ flag: Bool?) {

@@ -1,10 +1,10 @@
 import Foundation
-import LogAnalysis
 import ScenarioFiles
 import ScenarioLanguage
 import Testing
 import WorkbenchFixtures
 
+@testable import LogAnalysis
 @testable import RunReports
 
 #if canImport(FoundationXML)
@@ -39,6 +39,21 @@ struct LogReportTests {
     #expect(page.components(separatedBy: "<span class=\"mark ").count == 14)
     #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
     #expect(!page.contains("<script") && page.contains("script-src 'none'"))
+  }
+
+  /// Each time of a line is at most a day, but there can be any number of lines.
+  @Test func sumsOfTimesCanExceedNanoseconds() throws {
+    var report = SampleLogs.report(Self.log)
+    report.statements[0].own = Int.max / 2
+    report.storms[0].microseconds = Int.max / 2
+    report.costs.microseconds = Int.max / 2
+    for (format, time) in [
+      (LogReportFormat.html, "9,223,372,036.9 s"), (.md, "9,223,372,036.9 s"),
+      (.jsonl, "\"nanoseconds\":9223372036854775807"),
+    ] {
+      let text = try page(format, LogReportInput(report: report, before: report))
+      #expect(text.contains(time), "\(format)")
+    }
   }
 
   @Test("Bound values are escaped, and are shown only on request")
