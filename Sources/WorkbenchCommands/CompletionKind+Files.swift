@@ -53,7 +53,7 @@ extension CompletionKind {
     .custom { _, _, typed in
       let before = typed.lastIndex(of: ",").map { typed[...$0] } ?? ""
       let taken = before.split(separator: ",").map(String.init)
-      return words.filter { !taken.contains($0) }.map { before + $0 }
+      return OfferedNames.literal(words.filter { !taken.contains($0) }.map { before + $0 })
     }
   }
 
@@ -61,6 +61,31 @@ extension CompletionKind {
     static let stores = ["sqlite", "sqlite3", "db", "store", "storedata", "xml", "binary"]
     static let models = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
     static let scenarios = ["yml", "yaml"]
+  }
+}
+
+/// The names that a shell can offer.
+private enum OfferedNames {
+  /// The characters that no shell interprets in a word, besides letters and digits.
+  private static let plain = " _-./:,+@%=".unicodeScalars
+
+  /// Returns the names that the shell takes literally.
+  ///
+  /// Bash expands the words that it gets from the program, so `$(…)` in a name of a file from anyone
+  /// would run a command. Other shells don't, and quote the name that's chosen.
+  static func literal(_ names: [String]) -> [String] {
+    let shell = CompletionShell.requesting
+    let expands = shell != .zsh && shell != .fish
+    return names.filter { name in
+      !name.isEmpty
+        && name.unicodeScalars.allSatisfy { scalar in
+          guard scalar.isASCII, expands else {
+            return scalar.value >= 0x20 && !PrintableText.isUnsafe(scalar)
+          }
+          return scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            || plain.contains(scalar)
+        }
+    }
   }
 }
 
@@ -79,7 +104,7 @@ private struct CommandLineWords {
     for word in words.dropFirst(2) {
       let path = CommandLineWords.path(word)
       guard !path.isEmpty, FileManager.default.fileExists(atPath: path) else { continue }
-      if let found = try? read(path), !found.isEmpty { return found }
+      if let found = try? read(path), !found.isEmpty { return OfferedNames.literal(found) }
     }
     return []
   }

@@ -78,6 +78,19 @@ struct CompletionTests {
     #expect(try bash(["rows", "mood.sqlite", ""], program).isEmpty)
   }
 
+  /// Bash expands the words that it's offered, so a name in a file could run a command.
+  @Test func namesThatBashWouldExpandArentOffered() throws {
+    let program = try folder()
+    let text = try String(contentsOfFile: program.smallFaults(), encoding: .utf8)
+    let variant = "  - name: realized\n"
+    _ = try program.folder.write(
+      text.replacing(variant, with: "  - name: \"$(touch expanded)\"\n\(variant)"), to: "b.yml")
+    let offered = try bash(["run", "b.yml", "--variant", ""], program)
+    #expect(offered.contains("realized") && offered.contains("fault storm"), "\(offered)")
+    #expect(!offered.contains { $0.contains("touch") }, "\(offered)")
+    #expect(!FileManager.default.fileExists(atPath: program.folder.file("expanded").path))
+  }
+
   @Test(.enabled(if: Tool.exists("zsh")))
   func zshReadsItsCompletions() throws {
     let program = try #require(program)
