@@ -117,8 +117,8 @@ extension ShellEngine {
 
   /// Returns the path of a file to write.
   ///
-  /// - Throws: A problem at the word if the file exists and this shell didn't write it, or if
-  ///   SQLite would treat it as part of a database.
+  /// - Throws: A problem at the word if the file exists and this shell didn't write it, if it's open,
+  ///   or if SQLite would treat it as part of a database.
   func newFile(_ word: Word) throws(LanguageProblem) -> String {
     let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
     if let store = ShellOutput.store(besideWhich: word.text) {
@@ -132,6 +132,12 @@ extension ShellEngine {
       throw LanguageProblem(
         "\(word.text) already exists", at: word.range,
         nextStep: "choose another name; only a file that this shell wrote can be replaced")
+    }
+    // Its sessions would save to the file that was replaced.
+    if let open = targets.first(where: { $0.workspace.uses(path) }) {
+      throw LanguageProblem(
+        "\(word.text) is open as `\(open.name)`", at: word.range,
+        nextStep: "choose another name, or `close \(open.name)` first")
     }
     return path
   }

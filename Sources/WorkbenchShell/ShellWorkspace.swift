@@ -168,6 +168,13 @@ package final class ShellWorkspace {
     if let scratch { ScratchFolders.remove(scratch) }
   }
 
+  /// Returns whether the store at a path is open itself, and not a copy of it.
+  func uses(_ path: String) -> Bool {
+    guard scratch == nil, case .store(let url) = subject else { return false }
+    return url.resolvingSymlinksInPath().path
+      == URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+  }
+
   /// Whether the store is open read-only.
   package var isReadOnly: Bool { writing == .never }
 

@@ -42,6 +42,21 @@ struct ShellStoresTests {
     "insert Country times 1 with numericISO3166Code 999, updatedAt 2016-01-01 as c"
   }
 
+  /// What's saved afterward would be lost with the file that's replaced.
+  @Test func openStoreIsNotReplaced() throws {
+    let shell = try ShellSession(store)
+    let saved = LineWords.plain(folder.file("saved.sqlite").path)
+    #expect(shell.type("save store \(saved)").failure == nil)
+    #expect(shell.type("open \(saved) as other in-place").failure == nil)
+    shell.type("use made")
+    let refused = shell.type("save store \(saved)")
+    #expect(refused.failure?.message.hasSuffix("is open as `other`") == true)
+    shell.type("use other", insert, "save", "reset")
+    #expect(shell.type("count Country").lines.first?.hasPrefix("  4 Country") == true)
+    shell.type("close other")
+    #expect(shell.type("save store \(saved)").failure == nil)
+  }
+
   @Test func storesAreOpenedUsedAndClosedByName() throws {
     let shell = try ShellSession(store)
     #expect(shell.engine.prompt == "cdprof> ")
