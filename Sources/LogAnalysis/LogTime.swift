@@ -8,7 +8,8 @@ package struct LogTime: Sendable, Equatable {
   private static let capacity = 40
   private var bytes = InlineArray<40, UInt8>(repeating: 0)
   private var count = 0
-  /// The number of seconds since a day of the year 0; since midnight if the log contains no date.
+  /// The number of seconds since a day of the year 0, in UTC if the log contains the time zone;
+  /// since midnight if it contains no date.
   ///
   /// A date without a year is one of the year 4. `nil` without a time.
   package private(set) var seconds: Double?
@@ -52,23 +53,15 @@ package struct LogTime: Sendable, Equatable {
     while index + 7 < bytes.endIndex {
       if let clock = LogTime.clock(bytes, at: index) {
         let (start, day) = LogTime.day(bytes, before: index)
-        var end = clock.end
-        // The time zone is part of the text but isn't needed for intervals.
-        if end < bytes.endIndex,
-          bytes[end] == UInt8(ascii: "+") || bytes[end] == UInt8(ascii: "-")
-            || bytes[end] == UInt8(ascii: "Z")
-        {
-          end += 1
-          while end < bytes.endIndex, bytes[end].isDigit || bytes[end] == UInt8(ascii: ":") {
-            end += 1
-          }
-        }
-        count = min(end - start, LogTime.capacity)
+        let zone = LogTime.zone(bytes, at: clock.end)
+        count = min(zone.end - start, LogTime.capacity)
         bytes[start..<(start + count)].withUnsafeBytes { text in
           var span = self.bytes.mutableSpan
           span.withUnsafeMutableBytes { $0.copyMemory(from: text) }
         }
         seconds = day * LogTime.day + clock.seconds
+        // The zone changes when clocks are set. Times without a date start over at midnight.
+        if period == nil { seconds = day * LogTime.day + clock.seconds - zone.offset }
         return
       }
       index += 1
@@ -107,6 +100,22 @@ package struct LogTime: Sendable, Equatable {
       }
     }
     return (seconds, end)
+  }
+
+  /// Parses a time zone at an index, such as `+0200`, `-07:00`, or `Z`.
+  ///
+  /// - Returns: The offset from UTC in seconds, 0 without a time zone, and the end.
+  private static func zone(
+    _ bytes: ArraySlice<UInt8>, at index: Int
+  ) -> (offset: Double, end: Int) {
+    guard index < bytes.endIndex, "+-Z".utf8.contains(bytes[index]) else { return (0, index) }
+    var end = index + 1
+    while end < bytes.endIndex, bytes[end].isDigit || bytes[end] == UInt8(ascii: ":") { end += 1 }
+    let zone = bytes[..<end]
+    guard let hours = number(zone, index + 1, 2) else { return (0, end) }
+    let minutes = number(zone, index + 3, 2) ?? number(zone, index + 4, 2) ?? 0
+    let offset = Double(hours * 3_600 + minutes * 60)
+    return (bytes[index] == UInt8(ascii: "-") ? -offset : offset, end)
   }
 
   /// Returns the start of the date before a time of day, and the number of the day.

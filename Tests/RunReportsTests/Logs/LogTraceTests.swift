@@ -140,6 +140,21 @@ struct LogTraceTests {
     #expect(seconds.map { $0 - (seconds.first ?? 0) } == [0, 1, 3])
   }
 
+  /// Clocks are set back by an hour, or a log has lines of devices in several zones.
+  @Test(arguments: [
+    "25 02:00:01.000+01:00", "25 02:00:01.000+0100", "25 01:00:01.000Z", "24 18:00:01.000-0700",
+  ])
+  func timeZonesChange(later: String) {
+    func fetch(_ time: String) -> String {
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 1).split(separator: "\n")
+        .map { "2026-10-\(time) App[1:1] \($0)\n" }.joined()
+    }
+    let log = fetch("25 02:59:59.000+0200") + fetch(later)
+    let executions = SampleLogs.report(log, tracing: true).timeline?.executions ?? []
+    #expect(executions.count == 2)
+    #expect((executions.last?.seconds ?? 0) - (executions.first?.seconds ?? 0) == 2)
+  }
+
   @Test func executionsBeyondTheLimitAreCounted() {
     var timeline = LogTimeline()
     let message = LogMessage(
