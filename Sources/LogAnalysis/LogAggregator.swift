@@ -114,6 +114,8 @@ struct LogAggregator {
   var logsTotals = false
   /// The number of times without an open statement.
   var unmatched = 0
+  /// The sum of all times, in microseconds, which no other sum exceeds.
+  var measured = 0
   /// The number of SELECTs on entity tables and join tables so far.
   var ordinal = 0
   /// The executions for a trace; `nil` if none is written.
@@ -124,6 +126,10 @@ struct LogAggregator {
   /// Processes a complete message.
   mutating func take(_ message: LogMessage, _ kind: LogKind) {
     enter(message.thread)
+    guard measure(message) else {
+      unmatched += 1
+      return
+    }
     if kind != .plan { explained = nil }
     switch kind {
     case .sql: run(message)
@@ -150,6 +156,14 @@ struct LogAggregator {
     case .error, .warning, .fault: problems.add(message)
     default: break
     }
+  }
+
+  /// Adds the time of a message to the sum, and returns whether the sum is a 64-bit integer.
+  private mutating func measure(_ message: LogMessage) -> Bool {
+    guard let time = message.measurement.microseconds else { return true }
+    let (sum, isBeyond) = measured.addingReportingOverflow(time)
+    if !isBeyond { measured = sum }
+    return !isBeyond
   }
 
   /// The state of the current thread, which is changed in place.

@@ -59,6 +59,23 @@ struct LogAggregatorTests {
     #expect(section.reads[1]?[.misses] == 4)
   }
 
+  /// Times beyond 64 bits aren't counted.
+  @Test func sumsOfTimesDoNotOverflow() {
+    func message(_ logClass: LogClass, _ text: String) -> LogMessage {
+      var message = LogMessage(line: 1, logClass: logClass, text: LogBytes(text))
+      message.classify()
+      return message
+    }
+    var tally = LogAggregator()
+    tally.measured = Int.max - 15
+    tally.take(message(.sql, "UPDATE ZITEM SET ZNAME = ?"), .sql)
+    for _ in 0..<3 {
+      tally.take(message(.annotation, "batch execution time: 0.000010s"), .executionTime)
+    }
+    #expect(tally.shapes[0].own == 10 && tally.unmatched == 2)
+    #expect(tally.costs.microseconds == 10)
+  }
+
   /// Memory is limited, but totals include every statement.
   @Test func statementsBeyondTheLimitAreCountedByKind() throws {
     var lines = ""
