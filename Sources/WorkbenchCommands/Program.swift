@@ -130,8 +130,10 @@ private enum Ending {
 /// Hides passwords in messages.
 enum Secrets {
   /// Returns a text in which the password of each URL is replaced.
+  ///
+  /// A password that isn't escaped can contain `@`, so it ends at the last one of a word.
   static func hidden(in text: String) -> String {
-    text.replacing(/(\w+:\/\/[^\s:\/@]*):[^\s@]*@/) { "\($0.1):…@" }
+    text.replacing(/(\w+:\/\/[^\s:\/@]*):[^\s@]*@(?:[^\s@]*@)*/) { "\($0.1):…@" }
       .replacing(/([?&]password=)[^\s&]*/) { "\($0.1)…" }
   }
 }

@@ -37,6 +37,13 @@ struct OutputTests {
 
     """
 
+  @Test(arguments: ["secret", "a@secret", "a@secret/b", "a/b@secret"])
+  func messagesContainNoPasswordOfAURL(password: String) throws {
+    let outcome = try program.run(["run", "postgres://user:\(password)@host/db"])
+    #expect(outcome.status == 66 && outcome.errors.contains("postgres://user:…@host/db"))
+    #expect(!outcome.errors.contains("secret"), "\(outcome.errors)")
+  }
+
   @Test func fullStandardOutputFails() throws {
     let script = Self.commands.map { "cdprof \($0) > /dev/full 2> e; echo \"$? $(cat e)\"" }
     let outcome = try program.bash(Self.setUp + script.joined(separator: "\n"))

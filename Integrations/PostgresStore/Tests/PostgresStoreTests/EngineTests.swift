@@ -279,7 +279,7 @@ struct EngineTests {
     ["run", "none.yml", "--store", "postgres://u:not-to-be-seen@127.0.0.1:1/db"],
     ["run", "none.yml", "--store", "mysql://u:not-to-be-seen@host/db"],
     ["run", "none.yml", "--stroe=postgres://u:not-to-be-seen@host/db"],
-    ["postgres://u:not-to-be-seen@host/db"],
+    ["postgres://u:not-to-be-seen@host/db"], ["run", "postgres://u:a@b/not-to-be-seen@host/db"],
   ])
   func errorsHaveNoPassword(arguments: [String]) throws {
     defer { program.remove() }
