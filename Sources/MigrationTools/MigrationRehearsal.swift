@@ -179,17 +179,14 @@ package struct MigrationRehearsal {
   /// Whether the store is a SQLite database, and not a document.
   private var isDatabase: Bool { route.type == .sqlite }
 
-  /// Copies a file, which appears at the destination when it's complete.
+  /// Copies a file, which appears at the destination when it's complete and synced to disk.
   ///
   /// It's copied to that volume first, which can be another one.
   private func place(_ source: URL, at destination: URL) throws {
     try OutputFile.making(destination) { copy in
       try copyFiles(from: source, to: copy)
-      if isDatabase {
-        try StoreFile.place(copy, at: destination)
-      } else {
-        try FileManager.default.moveItem(at: copy, to: destination)
-      }
+      // A document has no other files.
+      try StoreFile.place(copy, at: destination)
     }
   }
 
@@ -304,19 +301,16 @@ extension MigrationRehearsal {
     var backup: URL?
     if keepsBackup {
       let file = try unusedBackup()
-      do {
-        try copyFiles(from: store, to: file)
-      } catch {
-        // A part of a copy could be mistaken for a backup.
-        try? StoreFile.remove(at: file)
-        throw error
-      }
+      // A part of a copy could be mistaken for a backup.
+      try place(store, at: file)
       backup = file
     }
     for (index, step) in route.steps.enumerated() {
       do {
         try step.run(at: store, type: route.type, keepsOldStore: false)
       } catch {
+        // The step is complete, and its error says what a power loss can undo.
+        if (error as NSError).isOfUnsyncedFile { throw error }
         guard index > 0 else {
           // The store is unchanged. An error of removing its copy would hide the cause.
           if let backup { try? StoreFile.remove(at: backup) }

@@ -35,7 +35,7 @@ struct MappedMigration {
   /// **Cost:** that of the migration manager, and the space of the new file next to the old one.
   /// - Throws: The errors of `NSMigrationManager.migrateStore`; 134110 if the URL is a symbolic
   ///   link; `SQLiteError` if the store is in use, and the file system's errors. The store is
-  ///   unchanged then.
+  ///   unchanged then, unless `isOfUnsyncedFile` is true: it's migrated.
   func run() throws {
     guard type == .sqlite else { return try migrateDocument() }
     try refuseLink()
@@ -47,6 +47,7 @@ struct MappedMigration {
     defer { folderLock.release() }
     let new = remains.temporaryStore()
     let former: Set<String>
+    let unsynced: FileProblem?
     let events: MigrationEvents?
     do {
       try remains.record([])
@@ -55,11 +56,13 @@ struct MappedMigration {
       try StoreFile.checkpoint(new)
       try report(1)
       try lock.makeExclusive()
-      former = try replace(by: new, remains)
+      (former, unsynced) = try replace(by: new, remains)
     } catch {
       if undo(new) { remains.finish() }
       throw error
     }
+    // Either version may be there after a power loss, and needs its external data files.
+    if let unsynced { throw NSError.unsynced(url, unsynced) }
     // The store is complete: what can't be removed now is removed when it's opened.
     let isEmpty = ExternalStorage(storeURL: url).remove(named: former)
     ExternalStorage(storeURL: url).removeEmptyFolder()
@@ -142,6 +145,8 @@ struct MappedMigration {
     events?.end(.mapped, "migration into a new file, with a mapping model")
   }
 
+  private var folder: String { url.deletingLastPathComponent().path }
+
   /// Returns the name that the old store gets: `Store~.sqlite`.
   func oldFile() -> URL {
     let stem = url.deletingPathExtension().lastPathComponent
@@ -153,8 +158,11 @@ struct MappedMigration {
   /// Replaces the store by the new file.
   ///
   /// External data files have unique names, so both versions' are there when the file is replaced.
-  /// - Returns: The names of the old version's external data files.
-  private func replace(by new: URL, _ remains: InterruptedMigrationFiles) throws -> Set<String> {
+  /// - Returns: The names of the old version's external data files, and the reason why a power
+  ///   loss could bring back the old version; `nil` if it can't.
+  private func replace(
+    by new: URL, _ remains: InterruptedMigrationFiles
+  ) throws -> (former: Set<String>, unsynced: FileProblem?) {
     let old = oldFile()
     let (files, added) = (ExternalStorage(storeURL: url), ExternalStorage(storeURL: new))
     do {
@@ -168,9 +176,10 @@ struct MappedMigration {
       if keepsOldStore, link(url.path, old.path) != 0 {
         try FileManager.default.copyItem(at: url, to: old)
       }
-      guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
-      try? StoreFile.sync(url.deletingLastPathComponent())
-      return former
+      let unsynced = try FileDescriptors.changingName(in: folder) {
+        guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
+      }
+      return (former, unsynced)
     } catch {
       let reason = (error as? FileProblem)?.reason ?? FileErrorText.of(error)
       if keepsOldStore { try? StoreFile.remove(at: old) }
@@ -251,19 +260,22 @@ extension MappedMigration {
     try report(1)
     try lock.check()
     let old = oldFile()
+    let unsynced: FileProblem?
     do {
       if keepsOldStore { try? FileManager.default.removeItem(at: old) }
       // Some file systems have no links.
       if keepsOldStore, link(url.path, old.path) != 0 {
         try FileManager.default.copyItem(at: url, to: old)
       }
-      guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
+      unsynced = try FileDescriptors.changingName(in: folder) {
+        guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
+      }
     } catch {
       if keepsOldStore { try? FileManager.default.removeItem(at: old) }
       throw notReplaced(
         (error as? FileProblem)?.reason ?? FileErrorText.of(error), by: error)
     }
-    try? StoreFile.sync(url.deletingLastPathComponent())
+    if let unsynced { throw NSError.unsynced(url, unsynced) }
     end(events)
   }
 }

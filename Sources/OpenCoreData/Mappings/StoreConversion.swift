@@ -119,8 +119,8 @@ extension StoreConversion {
       destinationType, options)
     if destinationType == .sqlite {
       try StoreFile.move(from: new, to: destination)
-    } else if rename(new.path, destination.path) != 0 {
-      throw NSError.file(destination.path, "replaced", errno)
+    } else {
+      try Self.replace(destination, by: new)
     }
     return mapping.entityMappings.flatMap { mapping in
       let known = manager.associations(of: mapping)
@@ -130,6 +130,23 @@ extension StoreConversion {
             entity: new.layout.entityName, former: former.primaryKey, new: new.primaryKey)
         }
     }
+  }
+}
+
+extension StoreConversion {
+  /// Moves a document, which is on disk, to a URL on the same volume.
+  private static func replace(_ destination: URL, by new: URL) throws {
+    let unsynced: FileProblem?
+    do {
+      unsynced = try FileDescriptors.changingName(
+        in: destination.deletingLastPathComponent().path
+      ) {
+        guard rename(new.path, destination.path) == 0 else { throw FileProblem(errno) }
+      }
+    } catch {
+      throw NSError.file(destination.path, "replaced", (error as? FileProblem)?.number ?? EIO)
+    }
+    if let unsynced { throw NSError.unsynced(destination, unsynced) }
   }
 }
 

@@ -172,7 +172,7 @@ extension NSError {
       return migration(cause.resultCode ?? .inputOutput, problem.reason, cause, url)
     default:
       let error = error as NSError
-      guard let code = error.resultCode else { return error }
+      guard !error.isOfUnsyncedFile, let code = error.resultCode else { return error }
       return migration(code, error.localizedDescription, error, url)
     }
   }

@@ -113,6 +113,28 @@ enum FileDescriptors {
     guard fsync(folder) == 0 || errno == EINVAL else { throw FileProblem(errno) }
   }
 
+  /// Changes a name in a folder, and syncs the names to disk.
+  ///
+  /// The folder is opened first, so that only syncing can fail after the change. As in SQLite, the
+  /// names of a folder that can't be read aren't synced.
+  /// - Returns: The reason why a power loss could undo the change; `nil` if none can.
+  /// - Throws: The errors of the change; `FileProblem` if the folder can't be opened.
+  static func changingName(
+    in path: String, _ change: () throws -> Void
+  ) throws -> FileProblem? {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 || errno == EACCES else { throw FileProblem(errno) }
+    defer { if folder >= 0 { close(folder) } }
+    try change()
+    guard folder >= 0 else { return nil }
+    do throws(FileProblem) {
+      try syncNames(in: folder)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   /// Adds a file to another folder on the same volume, replacing one with the same name.
   static func share(
     _ name: String, from source: Int32, to target: Int32
@@ -150,7 +172,8 @@ enum FileDescriptors {
     }
   }
 
-  private static func copyBytes(from file: Int32, to copy: Int32) throws(FileProblem) {
+  /// Adds the bytes of an open file, from its position on, to another one.
+  static func copyBytes(from file: Int32, to copy: Int32) throws(FileProblem) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     defer { buffer.deallocate() }
     while true {

@@ -90,6 +90,21 @@ extension NSError {
       ])
   }
 
+  /// Returns the error for a file that is complete in its place, but whose name isn't on disk.
+  static func unsynced(_ url: URL, _ problem: FileProblem) -> NSError {
+    let cause = file(url.path, "synced", problem.number)
+    return coreData(
+      cause.code,
+      "\(url.path) is written, but its folder can't be synced to disk, so a power loss can bring "
+        + "back what was there before: \(FileErrorText.words(problem.number)). Check the disk.",
+      [NSFilePathErrorKey: url.path, unsyncedKey: true, NSUnderlyingErrorKey: cause])
+  }
+
+  private static let unsyncedKey = "cdprof.unsynced"
+
+  /// Whether the operation is complete, and only a power loss can undo it.
+  package var isOfUnsyncedFile: Bool { userInfo[Self.unsyncedKey] != nil }
+
   /// Whether SQLite stopped a statement because it was interrupted.
   package var isInterruptedStatement: Bool {
     userInfo[NSSQLiteErrorDomain] as? Int == Int(ResultCode.interrupt.rawValue)

@@ -76,7 +76,8 @@ package enum StoreFile {
   /// other files are removed with it, and restored if the move fails. If the process ends at any
   /// point, the destination has the old or the new store.
   /// - Throws: 640 if the disk is full, 512, 513, or 642 if a file can't be moved; 134070 if the
-  ///   WAL can't be checkpointed. The destination is unchanged then.
+  ///   WAL can't be checkpointed. The destination is unchanged then, unless `isOfUnsyncedFile` is
+  ///   true: it has the new store, and what the next open removes.
   package static func move(from source: URL, to destination: URL) throws {
     try checkpoint(source)
     let remains = InterruptedMigrationFiles(of: destination)
@@ -86,6 +87,7 @@ package enum StoreFile {
     let aside = remains.temporaryStore()
     var (former, names): (Set<String>, Set<String>) = ([], [])
     var moved: [String] = []
+    let unsynced: FileProblem?
     do {
       former = try files.listedNames()
       names = try added.listedNames()
@@ -99,7 +101,11 @@ package enum StoreFile {
         }
       }
       try sync(source)
-      guard rename(source.path, destination.path) == 0 else { throw FileProblem(errno) }
+      unsynced = try FileDescriptors.changingName(
+        in: destination.deletingLastPathComponent().path
+      ) {
+        guard rename(source.path, destination.path) == 0 else { throw FileProblem(errno) }
+      }
     } catch {
       for suffix in moved { rename(aside.path + suffix, destination.path + suffix) }
       if files.remove(named: names.subtracting(former)) {
@@ -109,7 +115,8 @@ package enum StoreFile {
       let number = (error as? FileProblem)?.number ?? 0
       throw NSError.file(destination.path, "replaced", number == 0 ? EIO : number)
     }
-    try? sync(destination.deletingLastPathComponent())
+    // Either store may be there after a power loss, and needs its external data files.
+    if let unsynced { throw NSError.unsynced(destination, unsynced) }
     // The destination is complete: what can't be removed now is removed when it's opened.
     let isEmpty = files.remove(named: former.subtracting(names))
     files.removeEmptyFolder()
@@ -122,20 +129,26 @@ package enum StoreFile {
   ///
   /// The database appears last, complete and synced to disk, and never replaces a file.
   /// - Throws: 516 if the file exists; 640 if the disk is full, 512, 513, or 642 if a file can't be
-  ///   moved; 134070 if the WAL can't be checkpointed. Nothing is at the destination then.
+  ///   moved; 134070 if the WAL can't be checkpointed. Nothing is at the destination then, unless
+  ///   `isOfUnsyncedFile` is true.
   package static func place(_ source: URL, at destination: URL) throws {
     try checkpoint(source)
     let (files, added) = (
       ExternalStorage(storeURL: destination), ExternalStorage(storeURL: source)
     )
     var names: Set<String> = []
+    let unsynced: FileProblem?
     do {
       try sync(source)
       names = try added.listedNames()
       try added.shareFiles(with: files)
-      if link(source.path, destination.path) != 0 {
-        guard errno != EEXIST else { throw FileProblem(EEXIST) }
-        try createAndRename(source, to: destination)
+      unsynced = try FileDescriptors.changingName(
+        in: destination.deletingLastPathComponent().path
+      ) {
+        if link(source.path, destination.path) != 0 {
+          guard errno != EEXIST else { throw FileProblem(EEXIST) }
+          try createAndRename(source, to: destination)
+        }
       }
     } catch {
       files.remove(named: names)
@@ -143,8 +156,8 @@ package enum StoreFile {
       let number = (error as? FileProblem)?.number ?? EIO
       throw NSError.file(destination.path, "written", number == 0 ? EIO : number)
     }
-    try? sync(destination.deletingLastPathComponent())
     try? remove(at: source)
+    if let unsynced { throw NSError.unsynced(destination, unsynced) }
   }
 
   /// Moves a file on a file system without hard links; an empty file reserves the name first.

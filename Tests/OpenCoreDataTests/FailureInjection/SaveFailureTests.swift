@@ -42,7 +42,9 @@ struct SaveFailureTests {
         do {
           if let error = attempt.error {
             FailureFixture.check(error, name)
-            #expect(try work.content(attempt.folder) == before, "\(name)")
+            // Only a document can be there although the save failed, and the error says so.
+            let expected = (error as NSError).isOfUnsyncedFile ? after : before
+            #expect(try work.content(attempt.folder) == expected, "\(name)")
             try context.performAndWait { try work.run(context) }
           }
           #expect(!context.hasChanges, "\(name)")
@@ -56,6 +58,34 @@ struct SaveFailureTests {
       }
     }
     #expect(attempts >= 2)
+  }
+
+  @Test(
+    "A save of a document that can't be synced to disk throws, and leaves the old one if possible",
+    arguments: StoreWork.saves.filter { $0.type != .sqlite })
+  func unsyncedDocumentFailsTheSave(work: StoreWork) throws {
+    let fixture = try FailureFixture()
+    try work.create(in: fixture.template)
+    let before = try work.content(fixture.template)
+    let sweep = work.sweep(in: fixture)
+    let after = try work.content(try sweep.withoutFailure().folder)
+    var unsynced = 0
+    let attempts = try sweep.run(.inputOutput, failing: [.sync], limit: .max) { attempt in
+      let (name, context) = (attempt.description, attempt.prepared)
+      defer { StoreWork.close(context) }
+      guard attempt.report.failures > 0 else { return }
+      guard let error = attempt.error as NSError? else {
+        Issue.record("\(name): the save succeeds")
+        return
+      }
+      if error.isOfUnsyncedFile { unsynced += 1 }
+      let expected = error.isOfUnsyncedFile ? after : before
+      #expect(try work.content(attempt.folder) == expected, "\(name)")
+      try context.performAndWait { try context.save() }
+      #expect(try work.content(attempt.folder) == after, "\(name)")
+    }
+    // The document and its name; the old document can't be restored if no file can be synced.
+    #expect(attempts == 6 && unsynced == 1)
   }
 
   /// A document doesn't use SQLite.

@@ -134,6 +134,42 @@ struct StoreFileFailureTests {
     }
   }
 
+  @Test("A store whose new name can't be synced to disk is complete, and the error says so")
+  func unsyncedNamesAreErrors() throws {
+    let fixture = try FailureFixture()
+    try MigrationScenario.create(Self.store(fixture.template), persons: 6)
+    try MigrationScenario.create(Self.other(fixture.template), persons: 3)
+    let old = try Self.contents(Self.store(fixture.template))
+    let new = try Self.contents(Self.other(fixture.template))
+    func check(
+      _ name: String, _ former: [String: [String]]?, _ move: @escaping (URL, URL) throws -> Void
+    ) throws {
+      let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+        try move(Self.other(folder), folder.appendingPathComponent(name))
+      }
+      var unsynced = 0
+      try sweep.run(.inputOutput, failing: [.sync], limit: .max) { attempt in
+        let target = attempt.folder.appendingPathComponent(name)
+        let isThere = attempt.error.map { ($0 as NSError).isOfUnsyncedFile } ?? true
+        if isThere, let error = attempt.error {
+          unsynced += 1
+          FailureFixture.check(error, attempt.description)
+        }
+        guard isThere || former != nil else {
+          #expect(!FileManager.default.fileExists(atPath: target.path), "\(attempt.description)")
+          return
+        }
+        let found = try Self.contents(target)
+        #expect(found == (isThere ? new : former), "\(attempt.description)")
+        #expect(try FailureFixture.findings(target) == [], "\(attempt.description)")
+      }
+      // Once alone, and once with everything after it.
+      #expect(unsynced == 2, "\(name)")
+    }
+    try check("Store.sqlite", old) { try StoreFile.move(from: $0, to: $1) }
+    try check("New.sqlite", nil) { try StoreFile.place($0, at: $1) }
+  }
+
   @Test("A store whose destruction fails has all of its values, or is gone; the next one ends it")
   func failedDestructionIsCompleted() throws {
     let fixture = try FailureFixture()

@@ -100,6 +100,9 @@ final class AtomicStoreDocument: Sendable {
         try beforeCommit()
         // Writing a large document takes a while.
         try checkUnchanged(url, of: store)
+      } unsynced: { stamp in
+        // The next save replaces the file that is there.
+        known.withLock { $0 = State(url: url, stamp: stamp) }
       }
     }
     known.withLock { $0 = State(url: url, stamp: stamp) }
@@ -173,21 +176,32 @@ struct AtomicStoreFile {
   /// The bytes are synced to disk before the new file replaces the old one. New files that
   /// interrupted replacements couldn't remove are removed first. If the file is a symbolic link,
   /// its target is replaced.
-  /// - Parameter beforeCommit: Called when only the replacement is left.
-  /// - Throws: The file system's errors and those of `beforeCommit`; the old file is kept then.
+  /// - Parameters:
+  ///   - beforeCommit: Called when only the replacement is left.
+  ///   - unsynced: Called with the stamp of the file that is there after the new name couldn't be
+  ///     synced to disk.
+  /// - Throws: The file system's errors and those of `beforeCommit`; the old file is kept then. If
+  ///   the new name can't be synced to disk, the old file is written again; if that fails, too,
+  ///   `isOfUnsyncedFile` is true.
   func replace(
-    by document: StoreDocument, beforeCommit: () throws -> Void = {}
+    by document: StoreDocument, beforeCommit: () throws -> Void = {},
+    unsynced: (FileStamp?) -> Void = { _ in }
   ) throws -> FileStamp {
     if let target = try linkTarget() {
       return try AtomicStoreFile(url: target, form: form)
-        .replace(by: document, beforeCommit: beforeCommit)
+        .replace(by: document, beforeCommit: beforeCommit, unsynced: unsynced)
     }
     try refuseSpecialFile()
     let data = try form.data(document)
     let folder = url.deletingLastPathComponent()
     removeAbandonedFiles(in: folder)
     let new = folder.appendingPathComponent(newPrefix + UUID().uuidString)
+    // Without a name, the old file still has its bytes.
+    let old = open(url.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let isNew = old < 0 && errno == ENOENT
+    defer { if old >= 0 { close(old) } }
     let stamp: FileStamp
+    let problem: FileProblem?
     do {
       let descriptor = try write(data, to: new)
       // The lock on the new file ends when it's closed.
@@ -196,13 +210,42 @@ struct AtomicStoreFile {
       guard let written = FileStamp(path: new.path) else { throw notWritten(EIO) }
       stamp = written
       try beforeCommit()
-      guard rename(new.path, url.path) == 0 else { throw notWritten(errno) }
+      problem = try FileDescriptors.changingName(in: folder.path) {
+        guard rename(new.path, url.path) == 0 else { throw notWritten(errno) }
+      }
     } catch {
       unlink(new.path)
+      if let cause = error as? FileProblem { throw notWritten(cause.number) }
       throw error
     }
-    sync(folder)
-    return stamp
+    guard let problem else { return stamp }
+    let isRestored = restore(old, isNew: isNew, replacing: stamp)
+    unsynced(isRestored ? FileStamp(path: url.path) : stamp)
+    throw isRestored ? notWritten(problem.number) : NSError.unsynced(url, problem)
+  }
+
+  /// Writes the old file again after its replacement, or removes the new one if there was none.
+  ///
+  /// - Parameters:
+  ///   - old: The descriptor of the old file; negative if it couldn't be opened.
+  ///   - stamp: The stamp of the new file.
+  /// - Returns: Whether the old file is there. It may be the new one after a power loss.
+  private func restore(_ old: Int32, isNew: Bool, replacing stamp: FileStamp) -> Bool {
+    // Another process can have replaced it in the meantime.
+    guard FileStamp(path: url.path) == stamp else { return false }
+    guard old >= 0 else { return isNew && unlink(url.path) == 0 }
+    let copy = url.deletingLastPathComponent()
+      .appendingPathComponent(newPrefix + UUID().uuidString)
+    do {
+      let file = try write(Data(), to: copy)
+      defer { close(file) }
+      try FileDescriptors.copyBytes(from: old, to: file)
+      guard fsync(file) == 0, rename(copy.path, url.path) == 0 else { throw FileProblem(errno) }
+      return true
+    } catch {
+      unlink(copy.path)
+      return false
+    }
   }
 
   /// Removes the file; ignores one that doesn't exist.
@@ -280,14 +323,6 @@ struct AtomicStoreFile {
 
   private func notWritten(_ number: Int32) -> NSError {
     NSError.file(url.path, "written", number)
-  }
-
-  /// Syncs the new name to disk; if a folder can't be synchronized, the system does it later.
-  private func sync(_ folder: URL) {
-    let descriptor = open(folder.path, O_RDONLY)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
   }
 }
 
