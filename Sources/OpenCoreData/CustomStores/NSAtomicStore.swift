@@ -220,6 +220,10 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     }
   }
 
+  override func beginMoving() {
+    callLock.withLock { isMoving = true }
+  }
+
   /// Writes the metadata with all data.
   override func saveMetadata() throws {
     guard hasUnsavedMetadata else { return }
@@ -233,6 +237,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   ) throws -> [Row] {
     callLock.lock()
     defer { callLock.unlock() }
+    try checkIsNotMoving()
     try contents.withLock { try check(plan, $0.tables) }
     let old = nodes
     let former = plan.updated.compactMap { nodes[RowKey($0.identity)] }.map(NodeContents.init)

@@ -135,15 +135,17 @@ extension NSPersistentStoreCoordinator {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
     postWillRemove(store)
-    let copied = try copyObjects(of: former, to: url, options, type)
-    return try replace(former) {
-      try add(type, former.configuration, at: url, options: options)
-    } pairs: { new in
-      guard let new = new as? RowStore, let references = new.handle.references else { return [] }
-      return copied.compactMap { entity, former, reference in
-        new.layouts.byName[entity].map { layout in
-          StoreConversion.Pair(
-            entity: entity, former: former, new: references.key(for: reference, layout))
+    return try whileMoving(former) {
+      let copied = try copyObjects(of: former, to: url, options, type)
+      return try replace(former) {
+        try add(type, former.configuration, at: url, options: options)
+      } pairs: { new in
+        guard let new = new as? RowStore, let references = new.handle.references else { return [] }
+        return copied.compactMap { entity, former, reference in
+          new.layouts.byName[entity].map { layout in
+            StoreConversion.Pair(
+              entity: entity, former: former, new: references.key(for: reference, layout))
+          }
         }
       }
     }

@@ -213,9 +213,10 @@ extension NSPersistentStoreCoordinator {
   /// store.
   ///
   /// The files of the old store aren't deleted. Objects of contexts belong to the old store, so
-  /// reset the contexts; unsaved changes aren't copied, except those that an observer of the
-  /// will-remove notification saves. A store at the URL is replaced. The did-change notification
-  /// has the old and the new ID of every object.
+  /// reset the contexts; unsaved changes aren't copied, except metadata and what an observer of the
+  /// will-remove notification saves. A save to the store on another thread fails with 134070 until
+  /// the copy is open. A store at the URL is replaced. The did-change notification has the old and
+  /// the new ID of every object.
   ///
   /// A SQLite store is copied to another as a file: object IDs keep their URIs, because the copy
   /// has the same UUID. A copy of another type has its objects, its own UUID if primary keys
@@ -247,20 +248,45 @@ extension NSPersistentStoreCoordinator {
     }
     // Its observers may save to the store.
     postWillRemove(store)
-    if !url.isNullDevice {
-      let target = TemporaryStore(replacing: url)
-      defer { target.remove() }
-      try sqlite.copyFiles(from: source, to: target.url)
-      if isMoved { try StoreFile.move(from: target.url, to: url) }
+    return try whileMoving(sqlite) {
+      if !url.isNullDevice {
+        let target = TemporaryStore(replacing: url)
+        defer { target.remove() }
+        try sqlite.copyFiles(from: source, to: target.url)
+        if isMoved { try StoreFile.move(from: target.url, to: url) }
+      }
+      return try replace(sqlite, at: url, options)
     }
+  }
+
+  /// Calls a body that copies a store and replaces it by the copy, while nothing is saved to it.
+  func whileMoving<Result>(_ store: RowStore, _ body: () throws -> Result) throws -> Result {
+    do {
+      try store.beginMoving()
+      return try body()
+    } catch {
+      store.isMoving = false
+      throw error
+    }
+  }
+
+  /// Removes a SQLite store, and adds its copy.
+  private func replace(
+    _ store: SQLiteStore, at url: URL, _ options: [AnyHashable: Any]?
+  ) throws -> NSPersistentStore {
+    // A store that's opened again at its URL has no copy with its metadata.
+    let metadata = store.hasUnsavedMetadata ? store.metadata : nil
     let removed = detach(store)
     do {
       let new = try add(
-        .sqlite, sqlite.configuration, at: url, options: options,
-        copying: url.isNullDevice ? sqlite : nil)
+        .sqlite, store.configuration, at: url, options: options,
+        copying: url.isNullDevice ? store : nil)
+      if let metadata, url.standardizedFileURL == store.url?.standardizedFileURL {
+        new.metadata = metadata
+      }
       removed?.close()
       // The copy is open and complete; a key that can't be read from it has no pair of IDs.
-      let pairs = (try? (new as? SQLiteStore)?.idPairs(from: sqlite)) ?? []
+      let pairs = (try? (new as? SQLiteStore)?.idPairs(from: store)) ?? []
       postStoresDidChange([
         NSRemovedPersistentStoresKey: [store],
         NSUUIDChangedPersistentStoresKey: [store, new, pairs] as [Any],
@@ -289,13 +315,15 @@ extension NSPersistentStoreCoordinator {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
     postWillRemove(store)
-    let result = try StoreConversion(
-      store: former, model: managedObjectModel, url: url, type: type, options: options
-    ).run()
-    return try replace(former) {
-      try add(type, former.configuration, at: url, options: options, containing: result.document)
-    } pairs: { _ in
-      result.pairs
+    return try whileMoving(former) {
+      let result = try StoreConversion(
+        store: former, model: managedObjectModel, url: url, type: type, options: options
+      ).run()
+      return try replace(former) {
+        try add(type, former.configuration, at: url, options: options, containing: result.document)
+      } pairs: { _ in
+        result.pairs
+      }
     }
   }
 

@@ -108,6 +108,7 @@ extension SQLiteStore {
     do {
       return try pool.withWriter { connection in
         defer { _ = derived.take() }
+        try checkIsNotMoving()
         let migration = DeferredMigration(
           model: mapping.model, configuration: configuration, hub: hub, log: log)
         let result = try migration.runNext(on: connection)

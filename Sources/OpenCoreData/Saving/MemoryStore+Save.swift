@@ -8,6 +8,7 @@ extension MemoryStore {
     _ plan: SavePlan, beforeCommit: () throws -> Void
   ) throws -> [Row] {
     let (rows, commit) = try contents.withLock { contents in
+      try checkIsNotMoving()
       try check(plan, contents.tables)
       guard let document else {
         try beforeCommit()

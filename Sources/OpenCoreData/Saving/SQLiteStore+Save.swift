@@ -76,9 +76,12 @@ extension SQLiteStore {
   private static let maximumAttempts = 10
 
   /// Runs a write transaction, and rolls it back after an error.
+  ///
+  /// - Throws: Also 134070 if a copy of the store is to replace it.
   func transaction<R>(
     on connection: Connection, in scope: ProfileScope, _ body: () throws -> R
   ) throws -> R {
+    try checkIsNotMoving()
     let event = scope.begin(.transaction)
     do {
       try change("BEGIN EXCLUSIVE", kind: .transaction, on: connection, in: scope)

@@ -21,6 +21,7 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
   #endif
   private final let commits = Atomic<UInt64>(1)
   private final let removed = Atomic<Bool>(false)
+  private final let moving = Atomic<Bool>(false)
 
   /// The rows and keys that the coordinator's contexts share.
   struct SharedRows: ~Copyable {
@@ -56,6 +57,23 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
   final func markRemoved() {
     removed.store(true, ordering: .relaxed)
     persistentStoreCoordinator = nil
+  }
+
+  /// Whether a copy of the store is to replace it, which wouldn't have what is saved now.
+  final var isMoving: Bool {
+    get { moving.load(ordering: .acquiring) }
+    set { moving.store(newValue, ordering: .releasing) }
+  }
+
+  /// Sets `isMoving`, once a save that is being written is complete.
+  func beginMoving() throws { isMoving = true }
+
+  /// - Throws: 134070 if a copy of the store is to replace it.
+  final func checkIsNotMoving() throws {
+    guard isMoving else { return }
+    throw NSError.store(
+      "The store \(url?.path ?? "in memory") is being migrated to another file or type. Save again "
+        + "once its copy is open.")
   }
 
   /// Returns the error with which the store has said that it doesn't have an object; `nil` if it

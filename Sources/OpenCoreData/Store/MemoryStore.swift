@@ -109,6 +109,10 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
+  override func beginMoving() {
+    contents.withLock { _ in isMoving = true }
+  }
+
   /// Reserves keys with a counter for each root entity, without statements.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     contents.withLock { contents in
@@ -136,6 +140,7 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     guard let document else { return noteMetadataSaved() }
     guard hasUnsavedMetadata else { return }
     try contents.withLock { contents in
+      try checkIsNotMoving()
       try document.write(contents.tables, of: self, lastKey: contents.lastKeys.max() ?? 0) {}
     }
   }

@@ -161,6 +161,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   func saveMetadata() throws {
     try pool.withWriter { connection in
+      try checkIsNotMoving()
       guard hasUnsavedMetadata else { return }
       try savingMetadata { try writeMetadata(on: connection) }
     }
@@ -186,13 +187,39 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     pool.close()
   }
 
+  override func beginMoving() throws {
+    if opensReadOnly {
+      isMoving = true
+    } else {
+      try pool.withWriter { _ in isMoving = true }
+    }
+  }
+
   /// Copies the file while it isn't being written through this store.
   ///
-  /// An in-memory store is written to a new file, with all its values in rows.
+  /// An in-memory store is written to a new file, with all its values in rows. Metadata that isn't
+  /// saved yet is only in the copy.
   func copyFiles(from source: URL, to target: URL) throws {
-    if pool.isInMemory { return try writeCopy(to: target) }
-    guard !opensReadOnly else { return try StoreFile.copyConsistently(from: source, to: target) }
-    try pool.withWriter { _ in try StoreFile.copyConsistently(from: source, to: target) }
+    if pool.isInMemory {
+      try writeCopy(to: target)
+    } else if opensReadOnly {
+      try StoreFile.copyConsistently(from: source, to: target)
+    } else {
+      try pool.withWriter { _ in try StoreFile.copyConsistently(from: source, to: target) }
+    }
+    if hasUnsavedMetadata { try writeMetadata(toCopy: target) }
+  }
+
+  private func writeMetadata(toCopy file: URL) throws {
+    do {
+      let connection = try Connection(path: file.path, access: .writing)
+      defer { connection.close() }
+      try writeMetadata(on: connection)
+    } catch let error as SQLiteError {
+      throw NSError.coreData(
+        error.openingCode, "\(file.relativePath) couldn't be written: \(error)",
+        [NSFilePathErrorKey: file.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
+    }
   }
 
   /// Checks out the plans of an earlier reader, or new ones.
@@ -235,7 +262,9 @@ extension SQLiteStore {
     if pool.isInMemory {
       let reader = try pool.lease()
       defer { pool.returnToPool(reader) }
-      return try open(reader)
+      let store = try open(reader)
+      if hasUnsavedMetadata { store.metadata = metadata }
+      return store
     }
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)

@@ -74,9 +74,10 @@ extension StoreBackend where Self: CachingStore {
 
   /// Returns the store, if it can be written.
   ///
-  /// - Throws: 134030 if it's read-only, 134070 if it was removed.
+  /// - Throws: 134030 if it's read-only, 134070 if it was removed or is being migrated.
   func writable() throws -> Self {
     guard !isRemoved else { throw NSError.removedStore(self) }
+    try checkIsNotMoving()
     guard !isReadOnly else {
       throw NSError.coreData(
         NSPersistentStoreSaveError,

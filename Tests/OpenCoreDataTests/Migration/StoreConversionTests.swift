@@ -159,6 +159,99 @@ struct StoreConversionTests {
     #expect(try Self.ids(context).keys.sorted() == ["Ada", "Cy", "Di", "London", "Paris", "Rome"])
   }
 
+  @Test(
+    "What's saved while a store is migrated is in the new one, or the save fails",
+    arguments: [StoreKind.sqlite, .memory, .xml], [StoreKind.sqlite, .memory, .xml])
+  func concurrentSavesAreCopiedOrFail(from: StoreKind, to: StoreKind) throws {
+    let stack = try TestStack(from, model: Self.model())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let saved = LineList()
+    let isDone = Mutex(false)
+    let saving = DispatchQueue(label: "StoreConversionTests")
+    saving.async {
+      for number in 1...100_000 where !isDone.withLock({ $0 }) {
+        context.performAndWait {
+          let city = NSEntityDescription.insertNewObject(forEntityName: "City", into: context)
+          city.setValue("\(number)", forKey: "name")
+          do {
+            try context.save()
+            saved.add("\(number)")
+          } catch {
+            // Its store is being migrated, or removed.
+          }
+          context.reset()
+        }
+      }
+    }
+    defer {
+      isDone.withLock { $0 = true }
+      saving.sync {}
+    }
+    for number in 1...5 {
+      usleep(2_000)
+      let store = try #require(coordinator.persistentStores.first)
+      let isBack = number.isMultiple(of: 2)
+      try coordinator.migratePersistentStore(
+        store, to: stack.folder.appendingPathComponent("Migrated \(number)"),
+        type: isBack ? from.type : to.type)
+    }
+    isDone.withLock { $0 = true }
+    saving.sync {}
+    context.performAndWait { context.reset() }
+    let found = try Set(Self.ids(context).keys)
+    #expect(Set(saved.lines).subtracting(found).sorted() == [])
+  }
+
+  @Test("A save to a store that's being migrated fails, and succeeds after an error")
+  func savesFailWhileTheStoreIsCopied() throws {
+    let stack = try TestStack(.sqlite, model: Self.model())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    try context.performAndWait {
+      _ = context.make("City", ["name": "Rome"])
+      let error = thrownError {
+        try coordinator.whileMoving(#require(store as? SQLiteStore)) {
+          try context.save()
+        }
+      }
+      #expect(error?.code == NSPersistentStoreOperationError)
+      #expect(context.hasChanges)
+      try context.save()
+    }
+    #expect(try Self.ids(context).keys.sorted() == ["Rome"])
+  }
+
+  @Test(
+    "A migrated store has metadata that isn't saved yet",
+    arguments: [StoreKind.sqlite, .memory, .xml], [StoreKind.sqlite, .memory, .xml])
+  func unsavedMetadataIsCopied(from: StoreKind, to: StoreKind) throws {
+    let stack = try TestStack(from, model: Self.model())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    coordinator.setMetadata(store.metadata.merging(["app": "mine"]) { $1 }, for: store)
+    let target = stack.folder.appendingPathComponent("Migrated")
+    let new = try coordinator.migratePersistentStore(store, to: target, type: to.type)
+    #expect(new.metadata["app"] as? String == "mine")
+    guard !to.isInMemory else { return }
+    let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: to.type, at: target)
+    #expect(stored["app"] as? String == "mine")
+  }
+
+  @Test("A store that's opened again at its URL has metadata that isn't saved yet")
+  func unsavedMetadataStaysAtTheURL() throws {
+    let stack = try TestStack(.sqlite, model: Self.model())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    coordinator.setMetadata(store.metadata.merging(["app": "mine"]) { $1 }, for: store)
+    let new = try coordinator.migratePersistentStore(store, to: stack.storeURL, type: .sqlite)
+    #expect(new !== store && new.metadata["app"] as? String == "mine")
+  }
+
   private static func ids(_ context: NSManagedObjectContext) throws -> [String: NSManagedObjectID] {
     try context.performAndWait {
       try ["Person", "City"].reduce(into: [:]) { ids, entity in
