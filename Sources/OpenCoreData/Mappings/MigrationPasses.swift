@@ -94,6 +94,8 @@ final class MigrationPasses {
     try validate(report)
     for (plan, policy) in zip(plans, policies) { try policy.end(plan.mapping, manager: manager) }
     try saveBatch(report)
+    // Without instances, nothing has been saved.
+    try manager.destinationContext.saveMetadata()
   }
 
   /// Throws the error of a value or a batch that couldn't be read and would be lost.

@@ -65,7 +65,8 @@ final class MigrationStacks {
         NSMigrationManagerDestinationStoreError)
       guard created != nil else { return }
       if preservesIdentifier { store.identifier = opened.identifier }
-      store.metadata = opened.metadata
+      // The version is that of the destination.
+      store.metadata = opened.metadata.filter { !StoreMetadata.versionKeys.contains($0.key) }
     } catch {
       close(removingNew: true)
       throw error

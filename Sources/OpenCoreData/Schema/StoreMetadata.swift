@@ -30,6 +30,11 @@ struct StoreMetadata: @unchecked Sendable {
   static let autoVacuumKey = "_NSAutoVacuumLevel"
   /// The key of the deferred work of migrations.
   static let deferredWorkKey = "cdprof.deferredMigration"
+  /// The keys of the model's version, and of the framework that wrote it.
+  static let versionKeys = [
+    hashesKey, hashesVersionKey, hashesDigestKey, checksumKey, digestFormulaKey, identifiersKey,
+    frameworkVersionKey, frameworkNameKey,
+  ]
   /// The keys that only a migration sets.
   private static let deferredKeys = [
     NSPersistentStoreDeferredLightweightMigrationOptionKey, deferredWorkKey,
@@ -101,11 +106,7 @@ struct StoreMetadata: @unchecked Sendable {
   func migrated(to model: NSManagedObjectModel, configuration: String?) -> StoreMetadata {
     let new = StoreMetadata(newStoreOf: model, configuration: configuration)
     var result = self
-    let replaced = [
-      Self.hashesKey, Self.hashesVersionKey, Self.hashesDigestKey, Self.checksumKey,
-      Self.digestFormulaKey, Self.identifiersKey, Self.frameworkVersionKey, Self.frameworkNameKey,
-    ]
-    for key in replaced { result.values[key] = new.values[key] }
+    for key in Self.versionKeys { result.values[key] = new.values[key] }
     return result
   }
 

@@ -52,6 +52,30 @@ struct CustomMigrationTests {
   }
 
   @Test(
+    "A migrated store has the UUID, the app's metadata, and the new version, also without objects",
+    arguments: [true, false])
+  func metadataIsMigrated(isEmpty: Bool) throws {
+    let store = try isEmpty ? MigratedStore() : Sample.store()
+    let source = Self.version(1)
+    source.versionIdentifiers = ["1"]
+    if isEmpty { try store.migrate(to: source) }
+    try NSPersistentStoreCoordinator.setMetadata(["flavor": "sweet"], type: .sqlite, at: store.url)
+    func metadata(_ store: MigratedStore) throws -> [String: Any] {
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: store.url)
+    }
+    let (migrated, next) = (try MigratedStore(), Self.version(2))
+    next.versionIdentifiers = ["2"]
+    try NSMigrationManager(sourceModel: source, destinationModel: next).migrateStore(
+      from: store.url, type: .sqlite, mapping: Self.mapping(1, 2), to: migrated.url, type: .sqlite)
+    let (before, after) = (try metadata(store), try metadata(migrated))
+    #expect(after["flavor"] as? String == "sweet")
+    #expect(after[NSStoreUUIDKey] as? String == before[NSStoreUUIDKey] as? String)
+    #expect(after[NSStoreModelVersionIdentifiersKey] as? [String] == ["2"])
+    #expect(
+      after[NSStoreModelVersionHashesKey] as? [String: Data] == next.entityVersionHashesByName)
+  }
+
+  @Test(
     "S14-22 The source is removed only if the app asks for it and migrates to another file",
     arguments: [true, false], [true, false])
   func sourceIsRemovedOnRequest(isSame: Bool, deletes: Bool) throws {
