@@ -162,8 +162,9 @@ struct HistoryReading {
     _ values: ArraySlice<SQLiteValue>, _ layout: EntityLayout
   ) -> [AnyHashable: Any]? {
     var result: [AnyHashable: Any] = [:]
-    for (attribute, value) in zip(layout.entity.preservedAttributes, values) {
-      guard case .slot(let index)? = layout.position(of: attribute.name) else { continue }
+    for (attribute, value) in zip(tables.preservedAttributes(of: layout.entity), values) {
+      guard let attribute, case .slot(let index)? = layout.position(of: attribute.name)
+      else { continue }
       let slot = layout.slots[index]
       let value = layout.value(slot, of: value.rowValue)
       // The file of a deleted value is removed with its row.

@@ -134,6 +134,7 @@ struct LightweightMigration {
   private func writeModel(_ plan: LightweightMigrationPlan, on connection: Connection) throws {
     var metadata = plan.metadata.migrated(to: mapping.destination, configuration: configuration)
     plan.deferred.write(to: &metadata.values)
+    metadata.values[StoreMetadata.preservedAttributesKey] = plan.preservedAttributes
     try metadata.write(to: connection)
     let model = ModelArchive.write(mapping.destination)
     try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")

@@ -7,8 +7,19 @@ extension LightweightMigrationPlan {
   /// Updates `Z_PRIMARYKEY` and the history to the new entity IDs.
   mutating func renumberEntities() {
     if !keepsNumbers { replacePrimaryKeyTable() }
-    guard file.tables["ACHANGE"] != nil else { return }
+    // The history has no deferred work.
+    guard hasHistory, !cleanup.isFinishing else { return }
     migrateHistory()
+  }
+
+  private var hasHistory: Bool { file.tables["ACHANGE"] != nil }
+
+  /// The attributes whose values are in the history's columns after the migration, by entity; `nil`
+  /// if there are none.
+  var preservedAttributes: [String: [String]]? {
+    guard hasHistory else { return nil }
+    let preserved = HistoryTables.preserved(by: destination.entities.map(\.description))
+    return preserved.isEmpty ? nil : preserved
   }
 
   /// Whether `Z_PRIMARYKEY` is the same for both versions.
@@ -97,7 +108,9 @@ extension LightweightMigrationPlan {
   private mutating func migrateTombstones(
     of entity: SQLEntity, _ former: SQLEntity, columns: Int
   ) {
-    let before = former.description.preservedAttributes.map(\.name)
+    let listed =
+      metadata.values[StoreMetadata.preservedAttributesKey] as? [String: [String]] ?? [:]
+    let before = listed[former.name] ?? former.description.preservedAttributes.map(\.name)
     let after = entity.description.preservedAttributes.map { formerName(of: $0.name, in: entity) }
     guard after != before.map(Optional.some) else { return }
     let values = (0..<columns).map { index -> String in

@@ -49,8 +49,9 @@ final class HistoryWriter {
     if type == .update { columns = bits(object.writtenPropertyNames, object.layout.entity) }
     var tombstones: [SQLiteValue] = []
     if type == .delete, tables.tombstoneCount > 0 {
-      tombstones = object.layout.entity.preservedAttributes.prefix(tables.tombstoneCount).map {
-        guard case .slot(let slot)? = object.layout.position(of: $0.name) else { return .null }
+      tombstones = tables.preservedAttributes(of: object.layout.entity).map { attribute in
+        guard let attribute, case .slot(let slot)? = object.layout.position(of: attribute.name)
+        else { return .null }
         return object.row.rawValue(object.layout.slots[slot]).sqliteValue
       }
     }
@@ -79,11 +80,11 @@ final class HistoryWriter {
     for concrete in entity.root.family where !concrete.description.isAbstract {
       for (index, values) in intArrays.enumerated() { try connection.bindIntArray(index, values) }
       let preserved =
-        type == .delete
-        ? concrete.description.preservedAttributes.prefix(tables.tombstoneCount) : []
+        type == .delete ? tables.preservedAttributes(of: concrete.description) : []
       let names = preserved.indices.map { ", ZTOMBSTONE\($0)" }.joined()
-      let values = preserved.map { attribute in
-        ", " + (concrete.column(named: attribute.name).map { SQLSyntax.quoted($0.name) } ?? "NULL")
+      let values = preserved.map { attribute -> String in
+        let column = attribute.flatMap { concrete.column(named: $0.name) }
+        return ", " + (column.map { SQLSyntax.quoted($0.name) } ?? "NULL")
       }.joined()
       let columns = type == .update ? bits(properties, concrete.description) : .null
       lastChange += Int64(

@@ -35,9 +35,12 @@ struct StoreMetadata: @unchecked Sendable {
     hashesKey, hashesVersionKey, hashesDigestKey, checksumKey, digestFormulaKey, identifiersKey,
     frameworkVersionKey, frameworkNameKey,
   ]
-  /// The keys that only a migration sets.
-  private static let deferredKeys = [
-    NSPersistentStoreDeferredLightweightMigrationOptionKey, deferredWorkKey,
+  /// The key of the attributes whose last values the history preserves: for each entity, those of
+  /// its columns, in their order.
+  static let preservedAttributesKey = "cdprof.preservedAttributes"
+  /// The keys that describe the tables of the file.
+  private static let tableKeys = [
+    NSPersistentStoreDeferredLightweightMigrationOptionKey, deferredWorkKey, preservedAttributesKey,
   ]
 
   init(uuid: String, values: [String: Any]) {
@@ -120,14 +123,14 @@ struct StoreMetadata: @unchecked Sendable {
 
   /// Returns a store's values replaced with others, without making it unusable.
   ///
-  /// Type, UUID, version hashes, and pending work don't change; the framework's other keys are kept
-  /// if the new values lack them.
+  /// Type, UUID, version hashes, and what describes the tables don't change; the framework's other
+  /// keys are kept if the new values lack them.
   static func replacing(
     _ old: [String: Any], with new: [String: Any]
   ) -> [String: Any] {
     var result = new
     result[NSManagedObjectModel.storedModelDigestsKey] = nil
-    for key in deferredKeys { result[key] = old[key] }
+    for key in tableKeys { result[key] = old[key] }
     for (key, value) in old where isFrameworkKey(key) {
       let isFixed = [uuidKey, storeTypeKey, hashesKey, hashesDigestKey, hashesVersionKey]
         .contains(key)

@@ -25,6 +25,24 @@ package struct HistoryTables: Sendable {
   let hasStrings: Bool
   /// The number of columns `ZTOMBSTONE0`, `ZTOMBSTONE1`, and so on.
   let tombstoneCount: Int
+  /// The attributes whose values are in these columns, in their order, by entity; `nil` if the
+  /// metadata doesn't list them.
+  let listed: [String: [String]]?
+  /// Those listed, or else those of the model in the file.
+  let preserved: [String: [String]]
+
+  /// Returns the attribute of each column with preserved values of an entity; `nil` for one whose
+  /// values are no longer preserved.
+  ///
+  /// An attribute can be preserved without a new version of the model, so its column isn't known
+  /// from the model.
+  func preservedAttributes(of entity: NSEntityDescription) -> [NSAttributeDescription?] {
+    let current = entity.preservedAttributes
+    guard let names = preserved[entity.name ?? ""] else {
+      return Array(current.prefix(tombstoneCount))
+    }
+    return names.prefix(tombstoneCount).map { name in current.first { $0.name == name } }
+  }
 
   /// Returns the tables of a file; `nil` if it has no history.
   static func find(on connection: Connection) throws -> HistoryTables? {
@@ -36,8 +54,32 @@ package struct HistoryTables: Sendable {
     }
     let columns = try connection.values(
       "SELECT name FROM pragma_table_info('ACHANGE') WHERE name LIKE 'ZTOMBSTONE%'")
+    let list = StoreMetadata.preservedAttributesKey
+    let listed = try StoreMetadata(reading: connection).values[list] as? [String: [String]]
+    let preserved = try listed ?? (columns.isEmpty ? [:] : preservedByModel(on: connection))
     return HistoryTables(
-      hasStrings: names.contains([.text(strings)]), tombstoneCount: columns.count)
+      hasStrings: names.contains([.text(strings)]), tombstoneCount: columns.count, listed: listed,
+      preserved: preserved)
+  }
+
+  /// Returns the attributes that the model in a file preserves; none if it can't be read.
+  private static func preservedByModel(on connection: Connection) throws -> [String: [String]] {
+    do {
+      return try ModelArchive.readModel(on: connection).map { preserved(by: $0.entities) } ?? [:]
+    } catch let error as SQLiteError {
+      throw error
+    } catch {
+      return [:]
+    }
+  }
+
+  /// Returns the attributes that entities preserve, in the order of the columns of a new history,
+  /// by entity; entities without any are omitted.
+  static func preserved(by entities: [NSEntityDescription]) -> [String: [String]] {
+    entities.reduce(into: [:]) { preserved, entity in
+      let names = entity.preservedAttributes.map(\.name)
+      if !names.isEmpty { preserved[entity.name ?? ""] = names }
+    }
   }
 
   /// Returns the last primary key of a table; a file's counter may be lower than its rows' keys.
@@ -53,13 +95,20 @@ package struct HistoryTables: Sendable {
 
   /// Creates the tables, or the columns that the model requires and the file lacks, in one
   /// transaction, unless another process has created them.
+  ///
+  /// Attributes that the model preserves in addition get the next columns; the metadata lists them.
   static func make(on connection: Connection, for model: SQLModel) throws {
-    let wanted = model.entities.map { $0.description.preservedAttributes.count }.max() ?? 0
-    guard try statements(on: connection, tombstones: wanted) != [] else { return }
+    let wanted = preserved(by: model.entities.map(\.description))
+    let before = try missing(on: connection, wanted)
+    guard !before.statements.isEmpty || before.list != nil else { return }
     try connection.execute("BEGIN EXCLUSIVE")
     do {
-      for statement in try statements(on: connection, tombstones: wanted) {
-        try connection.execute(statement)
+      let (statements, list) = try missing(on: connection, wanted)
+      for statement in statements { try connection.execute(statement) }
+      if let list {
+        var metadata = try StoreMetadata(reading: connection)
+        metadata.values[StoreMetadata.preservedAttributesKey] = list
+        try metadata.write(to: connection)
       }
       try connection.execute("COMMIT")
     } catch {
@@ -69,13 +118,28 @@ package struct HistoryTables: Sendable {
     }
   }
 
-  /// Returns the statements that create what a file lacks; none if it has everything.
-  private static func statements(on connection: Connection, tombstones: Int) throws -> [String] {
-    if let present = try find(on: connection) {
-      return (present.tombstoneCount..<max(tombstones, present.tombstoneCount)).map {
-        "ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\($0)"
-      }
+  /// Returns the statements that create what a file lacks, and the list of preserved attributes if
+  /// it differs from that in the metadata.
+  private static func missing(
+    on connection: Connection, _ wanted: [String: [String]]
+  ) throws -> (statements: [String], list: [String: [String]]?) {
+    let present = try find(on: connection)
+    let list = (present?.preserved ?? [:]).merging(wanted) { known, wanted in
+      known + wanted.filter { !known.contains($0) }
     }
+    let count = list.values.map(\.count).max() ?? 0
+    let isListed = list == (present?.listed ?? [:])
+    guard let present else {
+      return (statements(creating: count), isListed ? nil : list)
+    }
+    let columns = present.tombstoneCount..<max(count, present.tombstoneCount)
+    return (
+      columns.map { "ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\($0)" }, isListed ? nil : list
+    )
+  }
+
+  /// Returns the statements that create the tables of a history.
+  private static func statements(creating tombstones: Int) -> [String] {
     let columns = (0..<tombstones).map { ", ZTOMBSTONE\($0)" }.joined()
     let indexes = ["AUTHORTS", "BUNDLEIDTS", "CONTEXTNAMETS", "PROCESSIDTS"].map {
       "CREATE INDEX ATRANSACTION_Z\($0)_INDEX ON ATRANSACTION (Z\($0))"
@@ -152,6 +216,9 @@ extension SQLiteStore {
     if let known, known.schema == schema { return nil }
     let found = try HistoryTables.find(on: connection)
     knownHistory.withLock { $0 = (tables: found, schema: schema) }
+    if let listed = found?.listed {
+      updateStoredMetadata { $0[StoreMetadata.preservedAttributesKey] = listed }
+    }
     return found
   }
 

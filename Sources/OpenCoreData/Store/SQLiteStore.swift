@@ -168,6 +168,8 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   }
 
   func writeMetadata(on connection: Connection) throws {
+    // The metadata in the file may list attributes of a history that another process has created.
+    _ = try historyTables(on: connection)
     try StoreMetadata(uuid: identifier, values: metadata).write(to: connection)
   }
 

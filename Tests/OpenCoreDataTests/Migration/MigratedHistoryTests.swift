@@ -54,6 +54,54 @@ struct MigratedHistoryTests {
     }
   }
 
+  @Test("Tombstones keep their values when more attributes are preserved, and in a migration then")
+  func tombstonesKeepTheirColumns() throws {
+    func model(preserving names: [String]) -> NSManagedObjectModel {
+      LightweightMigrationTests.model { person, _ in
+        if names.contains("alias") {
+          let alias = LightweightMigrationTests.attribute("alias", .stringAttributeType)
+          person.properties.append(alias)
+        }
+        for name in names {
+          person.attributesByName[name]?.preservesValueInHistoryOnDeletion = true
+        }
+      }
+    }
+    let store = try LightweightMigrationTests.store(model(preserving: ["name"]))
+    func tombstones(_ names: [String], deleting deleted: String) throws -> [String] {
+      let context = try store.open(
+        model(preserving: names),
+        options: MigratedStore.automatic.merging([NSPersistentHistoryTrackingKey: true]) { $1 })
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      defer { for store in coordinator.persistentStores { try? coordinator.remove(store) } }
+      return try context.performAndWait {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        request.predicate = NSPredicate(format: "name == %@", deleted)
+        for person in try context.fetch(request) { context.delete(person) }
+        try context.save()
+        let result = try context.execute(
+          NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
+        let transactions = try #require(
+          (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction])
+        return transactions.flatMap { $0.changes ?? [] }.map { change in
+          ["age", "alias", "name"].map { key in
+            let value = change.tombstone?[AnyHashable(key)]
+            return value.map { "\($0)" } ?? "nil"
+          }.joined(separator: " ")
+        }
+      }
+    }
+    #expect(try tombstones(["name"], deleting: "Ada") == ["nil nil Ada"])
+    // Sorts before the other one, and isn't a new version.
+    #expect(try tombstones(["age", "name"], deleting: "Cy") == ["nil nil Ada", "7 nil Cy"])
+    #expect(
+      try tombstones(["age", "alias", "name"], deleting: "Bo")
+        == ["nil nil Ada", "7 nil Cy", "nil nil Bo"])
+    #expect(
+      try tombstones(["alias", "name"], deleting: "nobody")
+        == ["nil nil Ada", "nil nil Cy", "nil nil Bo"])
+  }
+
   @Test("Triggers, R-trees, and derived attributes belong to the new version")
   func triggersAndRangesFollowTheModel() throws {
     func model(_ isNext: Bool) -> NSManagedObjectModel {
