@@ -76,11 +76,12 @@ package struct MigrationGrowth: Sendable, Equatable {
   ///   - seconds: The time of the rehearsal of the store itself.
   ///   - factors: How often each object exists in the copies; `nil` for two sizes of 10,000 rows or
   ///     more, if they take less than half a minute.
+  ///   - limits: The limits of the statements for each size.
   ///   - progress: Called with what is done next.
   /// - Throws: Errors of the file system.
   static func rehearse(
     _ store: URL, _ steps: [ProgressiveMigration.Step], seconds: Double, factors: [Int]?,
-    progress: (String) -> Void
+    limits: RehearsalLimits, progress: (String) -> Void
   ) throws -> MigrationGrowth {
     guard let first = steps.first else { return MigrationGrowth(sizes: []) }
     let rows = try MultipliedStore.rowCount(
@@ -97,7 +98,8 @@ package struct MigrationGrowth: Sendable, Equatable {
     }
     // The time of a small store says little about a much larger one: a copy in between does.
     if factors == nil, let factor = chosen.first, factor > probedFactor {
-      let size = try growth.migrate(store, steps, rows, by: factor / probedFactor, progress)
+      let size = try growth.migrate(
+        store, steps, rows, by: factor / probedFactor, limits, progress)
       if let size, size.seconds * Double(probedFactor) > budget {
         growth.sizes.append(size)
         growth.obstacle =
@@ -107,7 +109,8 @@ package struct MigrationGrowth: Sendable, Equatable {
     }
     for factor in chosen.sorted() where factor > 1 {
       if factors == nil, growth.isOverBudget(factor) { break }
-      guard let size = try growth.migrate(store, steps, rows, by: factor, progress) else { break }
+      guard let size = try growth.migrate(store, steps, rows, by: factor, limits, progress)
+      else { break }
       growth.sizes.append(size)
     }
     return growth
@@ -116,7 +119,7 @@ package struct MigrationGrowth: Sendable, Equatable {
   /// Migrates a larger copy, or sets `obstacle` and returns `nil` if that isn't possible.
   private mutating func migrate(
     _ store: URL, _ steps: [ProgressiveMigration.Step], _ rows: Int, by factor: Int,
-    _ progress: (String) -> Void
+    _ limits: RehearsalLimits, _ progress: (String) -> Void
   ) throws -> Size? {
     guard obstacle == nil, let first = steps.first, let last = steps.last else { return nil }
     progress("migrating a copy with each object \(NumberText.grouped(factor)) times")
@@ -131,9 +134,9 @@ package struct MigrationGrowth: Sendable, Equatable {
       try StoreFile.copy(from: store, to: copy)
       try MultipliedStore.multiply(
         copy, by: factor, model: first.source, for: last.destination,
-        configuration: first.configuration)
+        configuration: first.configuration, limits: limits)
       let begin = ContinuousClock.now
-      for step in steps { try step.run(at: copy, keepsOldStore: false) }
+      for step in steps { try step.run(at: copy, keepsOldStore: false, limits: limits) }
       let seconds = (ContinuousClock.now - begin) / .seconds(1)
       return Size(factor: factor, rows: rows * factor, seconds: seconds)
     } catch let problem as MultipliedStore.Obstacle {

@@ -145,6 +145,9 @@ package struct MigrationRehearsal {
     try copyFiles(from: store, to: copy)
     sizes.before = Self.size(copy)
     let former = try isDatabase ? StoreDoctor.examine(copy).findings : []
+    // The migration reports a schema that can't be read.
+    let costly = isDatabase ? (try? Self.costlyIndexes(of: copy)) ?? [] : []
+    let limits = RehearsalLimits(seconds: costly.isEmpty ? nil : StoreLimits.rehearsalTime)
     for step in route.steps {
       let policies = MigrationRoute.policies(of: step)
       guard policies.isEmpty else {
@@ -152,7 +155,12 @@ package struct MigrationRehearsal {
         break
       }
       options.progress("migrating the copy to \(step.to)")
-      steps.append(try rehearse(step, on: copy, in: folder))
+      let begin = ContinuousClock.now
+      do {
+        steps.append(try rehearse(step, on: copy, in: folder, limits))
+      } catch {
+        throw explained(error, since: begin, costly)
+      }
       if !violations.isEmpty { break }
     }
     sizes.after = Self.size(copy)
@@ -168,7 +176,7 @@ package struct MigrationRehearsal {
     }
     if isDatabase, options.factors?.isEmpty != true {
       growth = try MigrationGrowth.rehearse(
-        store, route.steps, seconds: seconds, factors: options.factors,
+        store, route.steps, seconds: seconds, factors: options.factors, limits: limits,
         progress: options.progress)
     }
     addWarnings()
@@ -234,7 +242,7 @@ package struct MigrationRehearsal {
   // MARK: Steps
 
   private func rehearse(
-    _ step: ProgressiveMigration.Step, on copy: URL, in folder: URL
+    _ step: ProgressiveMigration.Step, on copy: URL, in folder: URL, _ limits: RehearsalLimits
   ) throws -> Step {
     let comparison = ModelComparison(from: step.source, to: step.destination)
     let isInferred = step.mappingModels.isEmpty
@@ -251,7 +259,7 @@ package struct MigrationRehearsal {
       if isInferred, isDatabase {
         let trial = try MigrationTrial(
           ofCopyAt: copy, mapping: InferredMapping(from: step.source, to: step.destination),
-          configuration: step.configuration, observer: meter.sample)
+          configuration: step.configuration, limits: limits, observer: meter.sample)
         report.costs = meter.stop()
         report.violations = trial.violations
         report.work = trial.steps.map {
@@ -283,6 +291,35 @@ extension MigrationRehearsal.Work {
     rows = isDatabase ? part.rows : part.pass == .instances ? part.instances ?? 0 : 0
     seconds = part.seconds
     instances = part.instances
+  }
+}
+
+// Indexes that can take any time.
+
+extension MigrationRehearsal {
+  private static let namedIndexes = 3
+
+  private static func costlyIndexes(of copy: URL) throws -> [String] {
+    let connection = try Connection(path: copy.path, access: .inspecting)
+    defer { connection.close() }
+    return try IntegrityCheck.costlyIndexes(on: connection)
+  }
+
+  /// Returns the error of a step, or if it took too long, one that names the costly indexes.
+  private func explained(
+    _ error: any Error, since begin: ContinuousClock.Instant, _ costly: [String]
+  ) -> any Error {
+    let limit = StoreLimits.rehearsalTime
+    guard !costly.isEmpty, ContinuousClock.now - begin >= .seconds(limit) else { return error }
+    let names = costly.prefix(Self.namedIndexes).joined(separator: ", ")
+    let others = costly.count - Self.namedIndexes
+    return InvalidInputError(
+      kind: .unusable,
+      message: "\(store.relativePath): the rehearsal takes longer than \(limit) s; functions that "
+        + "can take any time are called by \(PluralForm.of(costly.count, "the index", "the indexes")) \(names)"
+        + (others > 0 ? " and \(PluralForm.counted(others, "other"))" : ""),
+      nextStep: "drop \(PluralForm.of(costly.count, "it", "them")) in a copy of the store, and "
+        + "rehearse the migration of that")
   }
 }
 

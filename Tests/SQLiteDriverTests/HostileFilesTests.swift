@@ -203,6 +203,17 @@ struct HostileFilesTests {
     }
   }
 
+  @Test("a time limit stops statements, with an error that states it")
+  func timeLimitStopsEndlessStatements() throws {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    connection.limitTime(0)
+    let endless =
+      "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
+    let error = #expect(throws: SQLiteError.self) { try connection.values(endless) }
+    #expect(error?.message == "stopped: the time limit is 0 s")
+    #expect(try connection.values("SELECT 1") == [[.integer(1)]])
+  }
+
   @Test("a value, statement, or pattern beyond the limit is an error that states it")
   func valuesBeyondTheSizeLimitAreErrors() throws {
     let folder = try TemporaryFolder()

@@ -27,6 +27,8 @@ struct LightweightMigration {
   var committed: () -> Void = {}
   /// The log of the migration; `nil` for none.
   var log = MigrationDebugLog.requestedByArguments
+  /// The limits of its statements; `nil` for none.
+  var limits: RehearsalLimits?
   /// Called for rows that don't fit the new version; if it throws no error, the migration
   /// continues.
   var failed: (MigrationFailure) throws -> Void = { throw $0 }
@@ -55,6 +57,7 @@ struct LightweightMigration {
     settings.isExclusive = true
     let connection = try Connection(path: url.path, access: .writing, options: settings)
     defer { connection.close() }
+    limits?.apply(to: connection)
     try StoreFunctions.register(on: connection) { _ in }
     try HistoryBits.register(on: connection)
     var lostFiles: [ExternalFile] = []
@@ -140,5 +143,24 @@ struct LightweightMigration {
     try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")
     try connection.execute("DELETE FROM Z_MODELCACHE")
     _ = try connection.values("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?)", [.blob(model)])
+  }
+}
+
+/// The limits of the statements of a migration that's rehearsed on a copy of a store.
+///
+/// The store can come from anywhere, and its indexes can perform any calculation for each row.
+package struct RehearsalLimits: Sendable {
+  /// The maximum time of the statements of a step, in seconds; `nil` if only their VM steps are
+  /// limited.
+  package let seconds: Int?
+
+  /// Creates limits.
+  package init(seconds: Int? = nil) {
+    self.seconds = seconds
+  }
+
+  func apply(to connection: Connection, steps: Int = StoreLimits.rehearsalSteps) {
+    connection.limitSteps(steps)
+    if let seconds { connection.limitTime(seconds) }
   }
 }

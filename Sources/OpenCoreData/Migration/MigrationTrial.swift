@@ -46,12 +46,13 @@ package struct MigrationTrial: Sendable {
   ///   - mapping: The mapping, without obstacles.
   ///   - configuration: The configuration of the models that the copy contains; `nil` for all
   ///     entities.
+  ///   - limits: The limits of the statements.
   ///   - observer: Called when files are large: after each statement, and before the WAL is
   ///     checkpointed.
   /// - Throws: `SQLiteError`, or an error if the store's tables aren't those of its model.
   package init(
     ofCopyAt url: URL, mapping: InferredMapping, configuration: String? = nil,
-    observer: @escaping () -> Void = {}
+    limits: RehearsalLimits = RehearsalLimits(), observer: @escaping () -> Void = {}
   ) throws {
     var steps: [Step] = []
     var failures: [MigrationFailure] = []
@@ -63,6 +64,7 @@ package struct MigrationTrial: Sendable {
       observer()
     }
     migration.committed = observer
+    migration.limits = limits
     migration.failed = { failures.append($0) }
     do {
       try migration.run()

@@ -56,16 +56,18 @@ package struct MultipliedStore {
   ///   - model: The model of the store.
   ///   - destination: Another model whose uniqueness constraints are met, too.
   ///   - configuration: The configuration that the store contains; `nil` for all entities.
+  ///   - limits: The time limit of the statements, if there's one.
   /// - Throws: `Obstacle` if values can't be made unique; `SQLiteError`.
   package static func multiply(
     _ url: URL, by factor: Int, model: NSManagedObjectModel,
-    for destination: NSManagedObjectModel, configuration: String? = nil
+    for destination: NSManagedObjectModel, configuration: String? = nil,
+    limits: RehearsalLimits = RehearsalLimits()
   ) throws {
     let connection = try Connection(path: url.path, access: .writing)
     defer { connection.close() }
     try StoreFunctions.register(on: connection) { _ in }
     // A trigger of the store may do any amount of work.
-    connection.limitSteps(StoreLimits.multiplicationSteps)
+    limits.apply(to: connection, steps: StoreLimits.multiplicationSteps)
     var store = try MultipliedStore(connection, model, configuration)
     try connection.execute("BEGIN IMMEDIATE")
     do {

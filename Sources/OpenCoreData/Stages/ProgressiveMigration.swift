@@ -191,6 +191,7 @@ extension ProgressiveMigration.Step {
   ///   - options: The options to open it with.
   ///   - keepsOldStore: Whether a migration with mapping models keeps the old store next to the new
   ///     one.
+  ///   - limits: The limits of the statements of a migration in place; `nil` for none.
   ///   - hub: Receives the events.
   ///   - report: Called with how much is complete, from 0 to 1; an error that it throws cancels the
   ///     step.
@@ -198,7 +199,7 @@ extension ProgressiveMigration.Step {
   package func run(
     at url: URL, type: NSPersistentStore.StoreType = .sqlite,
     options: [AnyHashable: Any]? = nil, keepsOldStore: Bool = true,
-    hub: EventHub = EventHub(),
+    limits: RehearsalLimits? = nil, hub: EventHub = EventHub(),
     report: @escaping (Double) throws -> Void = { _ in }
   ) throws {
     do {
@@ -206,6 +207,7 @@ extension ProgressiveMigration.Step {
         var migration = LightweightMigration(
           url: url, mapping: InferredMapping(from: source, to: destination),
           configuration: configuration, options: options, hub: hub)
+        migration.limits = limits
         migration.progress = { try report(Double($0) / Double(max($1, 1))) }
         try migration.run()
       } else {

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import ProfileEvents
 
 // The restrictions of all connections, and the additional ones of read-only connections.
 
@@ -88,11 +89,13 @@ extension Connection {
   ]
 }
 
-/// Limits the VM steps of a connection's statements.
+/// Limits the VM steps of a connection's statements, and their time.
 // Sendable is unchecked: only the connection's thread reads and writes it.
 final class StepBudget: @unchecked Sendable {
   /// The number of VM steps between calls of the progress handler.
   private static let interval = 10_000
+  /// That number if the time is limited: each step can be the call of a slow function.
+  private static let timedInterval = 100
 
   /// The current limit, in VM steps, or `nil` for no limit.
   @exclusivity(unchecked) private(set) var limit: Int?
@@ -101,6 +104,10 @@ final class StepBudget: @unchecked Sendable {
   @exclusivity(unchecked) private var isShared = false
   /// Whether the last statement exceeded the limit.
   @exclusivity(unchecked) private(set) var isExceeded = false
+  /// When all statements end, in nanoseconds, and the seconds that they had; `nil` for no limit.
+  @exclusivity(unchecked) private var deadline: (time: UInt64, seconds: Int)?
+  /// The time limit that the last statement exceeded, in seconds; `nil` if it didn't.
+  @exclusivity(unchecked) private(set) var exceededSeconds: Int?
 
   init(limit: Int?) {
     self.limit = limit
@@ -111,7 +118,18 @@ final class StepBudget: @unchecked Sendable {
     guard limit != nil, !isShared else { return }
     used = 0
     isExceeded = false
+    exceededSeconds = nil
   }
+
+  /// Sets when all statements end.
+  func restrict(toSeconds seconds: Int, on handle: OpaquePointer) {
+    let time = MonotonicClock.now() + UInt64(seconds) * 1_000_000_000
+    deadline = (time: time, seconds: seconds)
+    if limit == nil { limit = Int.max }
+    register(on: handle)
+  }
+
+  private var interval: Int { deadline == nil ? Self.interval : Self.timedInterval }
 
   /// Sets the limit of each statement.
   func restrict(to steps: Int, on handle: OpaquePointer) {
@@ -123,7 +141,7 @@ final class StepBudget: @unchecked Sendable {
   func register(on handle: OpaquePointer) {
     guard limit != nil else { return sqlite3_progress_handler(handle, 0, nil, nil) }
     sqlite3_progress_handler(
-      handle, Int32(StepBudget.interval),
+      handle, Int32(interval),
       { context in
         guard let context else { return 0 }
         return Retained.borrow(context, as: StepBudget.self).spend() ? 0 : 1
@@ -131,7 +149,12 @@ final class StepBudget: @unchecked Sendable {
   }
 
   private func spend() -> Bool {
-    used &+= StepBudget.interval
+    used &+= interval
+    if let deadline, MonotonicClock.now() > deadline.time {
+      exceededSeconds = deadline.seconds
+      isExceeded = true
+      return false
+    }
     guard let limit, used > limit else { return true }
     isExceeded = true
     return false
@@ -159,6 +182,14 @@ extension Connection {
   /// A statement that exceeds the limit throws `SQLITE_ERROR` with the limit.
   package func limitSteps(_ steps: Int) {
     budget.restrict(to: steps, on: use())
+  }
+
+  /// Limits the total time of all statements from now on.
+  ///
+  /// One that runs after it throws `SQLITE_ERROR` with the limit, as soon as the function that it
+  /// calls returns.
+  package func limitTime(_ seconds: Int) {
+    budget.restrict(toSeconds: seconds, on: use())
   }
 
   /// Runs a closure with a limit on the total VM steps of its statements.
@@ -192,9 +223,10 @@ extension Connection {
     switch code & 0xFF {
     case SQLITE_INTERRUPT:
       guard let budget, budget.isExceeded, let limit = budget.limit else { return nil }
-      return SQLiteError(
-        code: .error, message: "stopped: the limit of this statement is \(limit) VM steps",
-        sql: sql)
+      let exceeded =
+        budget.exceededSeconds.map { "the time limit is \($0) s" }
+        ?? "the limit of this statement is \(limit) VM steps"
+      return SQLiteError(code: .error, message: "stopped: \(exceeded)", sql: sql)
     case SQLITE_TOOBIG:
       let longest = sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, -1)
       if let sql, sql.utf8.count > Int(longest) {

@@ -42,6 +42,15 @@ package enum StoreLimits {
   ///
   /// Some minutes, for stores with millions of rows.
   package static let multiplicationSteps = 20_000_000_000
+  /// The maximum number of VM steps of a statement of a migration that `migrate` rehearses.
+  ///
+  /// About a minute; an index of the store can perform any calculation for each row.
+  package static let rehearsalSteps = 10_000_000_000
+  /// The maximum time of the rehearsal of a step by `migrate`, in seconds, for a store with an
+  /// index that calls a function that can take any time.
+  ///
+  /// The call of a function is one VM step.
+  package static let rehearsalTime = 60
   /// The maximum depth of a predicate in SQL.
   ///
   /// SQLite rejects a tree of expressions deeper than 1,000, and each level of a predicate takes

@@ -218,4 +218,28 @@ struct MigrationConditionsTests {
     let left = try FailureFixture.names(in: bed.folder)
     #expect(left.filter { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") } == [])
   }
+
+  @Test("A rehearsal ends at its time limit, and its copy isn't migrated")
+  func rehearsalEndsAtItsTimeLimit() throws {
+    let store = try LightweightMigrationTests.store()
+    let connection = try Connection(path: store.url.path, access: .writing)
+    try connection.execute(
+      "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+        + "INSERT INTO ZPERSON(Z_PK, Z_ENT, Z_OPT, ZNAME) "
+        + "SELECT i, (SELECT Z_ENT FROM ZPERSON LIMIT 1), 1, 'a' FROM n")
+    connection.close()
+    let rows = try store.rows(of: "ZPERSON")
+    let next = LightweightMigrationTests.model { person, _ in
+      person.properties.removeAll { $0.name == "age" }
+    }
+    let error = thrownError {
+      _ = try MigrationTrial(
+        ofCopyAt: store.url,
+        mapping: InferredMapping(from: LightweightMigrationTests.model(), to: next),
+        limits: RehearsalLimits(seconds: 0))
+    }
+    #expect(error?.code == NSMigrationError)
+    #expect(error?.localizedDescription.contains("the time limit is 0 s") == true)
+    #expect(try store.rows(of: "ZPERSON") == rows)
+  }
 }

@@ -143,7 +143,7 @@ enum IntegrityCheck {
   }
 
   /// Returns the names of indexes that call functions other than those that are known to be fast.
-  private static func costlyIndexes(
+  static func costlyIndexes(
     on connection: Connection
   ) throws(SQLiteError) -> [String] {
     let rows = try connection.values(
