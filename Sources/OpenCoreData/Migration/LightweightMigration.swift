@@ -27,6 +27,10 @@ struct LightweightMigration {
   var committed: () -> Void = {}
   /// The log of the migration; `nil` for none.
   var log = MigrationDebugLog.requestedByArguments
+  /// The version hashes of the store when its version was determined; `nil` if they aren't known.
+  ///
+  /// Another process can have migrated it since then.
+  var expectedHashes: [String: Data]?
   /// The limits of its statements; `nil` for none.
   var limits: RehearsalLimits?
   /// Called for rows that don't fit the new version; if it throws no error, the migration
@@ -65,6 +69,9 @@ struct LightweightMigration {
     try connection.execute("BEGIN EXCLUSIVE")
     do {
       if remains.exist { try remains.remove(lockedBy: connection) }
+      if let expectedHashes, try StoreMetadata(reading: connection).hashes != expectedHashes {
+        throw NSError.migratedElsewhere(url)
+      }
       let plan = try LightweightMigrationPlan(
         mapping, configuration: configuration, reading: connection,
         cleanup: options.isSet(NSPersistentStoreDeferredLightweightMigrationOptionKey)
@@ -163,4 +170,19 @@ package struct RehearsalLimits: Sendable {
     connection.limitSteps(steps)
     if let seconds { connection.limitTime(seconds) }
   }
+}
+
+extension NSError {
+  private static let elsewhereKey = "cdprof.migratedElsewhere"
+
+  /// Returns the error for a store that got another version before its migration began.
+  static func migratedElsewhere(_ url: URL) -> NSError {
+    coreData(
+      NSMigrationError,
+      "The store \(url.relativePath) was migrated elsewhere in the meantime: open it again.",
+      [NSFilePathErrorKey: url.path, elsewhereKey: true])
+  }
+
+  /// Whether the store got another version before its migration began.
+  var isOfMigrationElsewhere: Bool { userInfo[Self.elsewhereKey] != nil }
 }

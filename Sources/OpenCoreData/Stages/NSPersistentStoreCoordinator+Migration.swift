@@ -19,11 +19,15 @@ extension NSPersistentStoreCoordinator {
       && options.isSet(NSMigratePersistentStoresAutomaticallyOption)
       && !options.isSet(NSReadOnlyPersistentStoreOption)
     {
+      let metadata = error.userInfo["metadata"] as? [String: Any]
       let store = MigratingStore(
         url: url, type: type, configuration: configuration, options: options,
-        model: error.userInfo[NSError.storedModelKey] as? NSManagedObjectModel)
+        model: error.userInfo[NSError.storedModelKey] as? NSManagedObjectModel,
+        hashes: metadata?[StoreMetadata.hashesKey] as? [String: Data])
       do {
         try migrate(store)
+      } catch let error as NSError where error.isOfMigrationElsewhere {
+        return try migrating(url, type, configuration, options, open)
       } catch {
         migrationLog?.note("\(url.path) isn't migrated: \((error as NSError).localizedDescription)")
         throw error
@@ -40,6 +44,8 @@ extension NSPersistentStoreCoordinator {
     let options: [AnyHashable: Any]?
     /// The model in the store before the migration; `nil` if it isn't known.
     let model: NSManagedObjectModel?
+    /// The version hashes of the store before the migration; `nil` if they aren't known.
+    let hashes: [String: Data]?
   }
 
   /// Migrates a store with the mapping models in the bundles, or else with an inferred one.
@@ -64,7 +70,7 @@ extension NSPersistentStoreCoordinator {
       migrationLog?.note(
         "no mapping model in \(migrationBundles.map(\.bundlePath).joined(separator: ", ")), so it's inferred"
       )
-      return try infer(store, from: source, to: managedObjectModel)
+      return try infer(store, from: source, to: managedObjectModel, hashes: store.hashes)
     }
     migrationLog?.note("\(mappings.count) mapping models in the bundles are for these versions")
     try migrate(store, from: source, to: managedObjectModel, mappings)
@@ -87,8 +93,11 @@ extension NSPersistentStoreCoordinator {
   }
 
   /// Migrates a store with an inferred mapping: SQLite in place, others by copy.
+  ///
+  /// - Parameter hashes: The version hashes of the store; `nil` if they aren't compared.
   private func infer(
-    _ store: MigratingStore, from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+    _ store: MigratingStore, from source: NSManagedObjectModel,
+    to destination: NSManagedObjectModel, hashes: [String: Data]? = nil
   ) throws {
     let mapping = InferredMapping(from: source, to: destination)
     let obstacles = mapping.obstacles(in: store.configuration)
@@ -104,6 +113,7 @@ extension NSPersistentStoreCoordinator {
         url: store.url, mapping: mapping, configuration: store.configuration,
         options: store.options, hub: eventHub)
       migration.log = migrationLog
+      migration.expectedHashes = hashes
       try migration.run()
     } catch {
       throw NSError.migrating(error, store.url)

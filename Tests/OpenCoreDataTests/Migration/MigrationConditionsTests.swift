@@ -1,6 +1,7 @@
 import FailingFiles
 import Glibc
 import OpenCoreData
+import ProfileEvents
 import SQLiteDriver
 import Testing
 
@@ -241,5 +242,39 @@ struct MigrationConditionsTests {
     #expect(error?.code == NSMigrationError)
     #expect(error?.localizedDescription.contains("the time limit is 0 s") == true)
     #expect(try store.rows(of: "ZPERSON") == rows)
+  }
+
+  @Test("A store that another process migrates first isn't migrated again")
+  func migratedStoreIsNotMigratedAgain() throws {
+    let store = try LightweightMigrationTests.store()
+    let coordinator = NSPersistentStoreCoordinator(
+      managedObjectModel: LightweightMigrationTests.model { person, _ in
+        person.properties.append(
+          LightweightMigrationTests.attribute("nickname", .stringAttributeType))
+      })
+    let options = MigratedStore.automatic
+    var calls = 0
+    let opened = try coordinator.migrating(store.url, .sqlite, nil, options) {
+      isMigrated -> SQLiteStore in
+      calls += 1
+      do {
+        return try SQLiteStore.open(
+          at: store.url, configuration: nil, storeIndex: 0, options: options,
+          model: coordinator.managedObjectModel, hub: EventHub(), isMigrated: isMigrated)
+      } catch {
+        // The other process is faster, and has closed the store.
+        if calls == 1 {
+          try store.migrate(to: coordinator.managedObjectModel)
+          let connection = try Connection(path: store.url.path, access: .writing)
+          defer { connection.close() }
+          try connection.execute("UPDATE ZPERSON SET ZNICKNAME = 'new'")
+        }
+        throw error
+      }
+    }
+    opened.close()
+    #expect(calls == 2)
+    #expect(
+      try store.values("SELECT DISTINCT ZNICKNAME FROM ZPERSON") == [[.text("new")]])
   }
 }
