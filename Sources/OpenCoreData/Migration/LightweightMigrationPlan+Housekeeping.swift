@@ -111,12 +111,21 @@ extension LightweightMigrationPlan {
     let listed =
       metadata.values[StoreMetadata.preservedAttributesKey] as? [String: [String]] ?? [:]
     let before = listed[former.name] ?? former.description.preservedAttributes.map(\.name)
-    let after = entity.description.preservedAttributes.map { formerName(of: $0.name, in: entity) }
-    guard after != before.map(Optional.some) else { return }
+    let attributes = entity.description.preservedAttributes
+    let after = attributes.map { formerName(of: $0.name, in: entity) }
+    // As in rows, values get the marker of external storage that's turned on.
+    let marked = zip(attributes, after).map { attribute, name in
+      let source = name.flatMap { former.column(named: $0)?.property as? NSAttributeDescription }
+      return attribute.hasExternalValues && source?.hasExternalValues == false
+    }
+    guard after != before.map(Optional.some) || marked.contains(true) else { return }
     let values = (0..<columns).map { index -> String in
       let name = after.indices.contains(index) ? after[index] : nil
-      let source = name.flatMap { before.firstIndex(of: $0) }
-      return "ZTOMBSTONE\(index) = " + (source.map { "ZTOMBSTONE\($0)" } ?? "NULL")
+      guard let source = name.flatMap({ before.firstIndex(of: $0) }) else {
+        return "ZTOMBSTONE\(index) = NULL"
+      }
+      let value = "ZTOMBSTONE\(source)"
+      return "ZTOMBSTONE\(index) = " + (marked[index] ? "CAST(x'01' || \(value) AS BLOB)" : value)
     }
     guard !values.isEmpty else { return }
     add(

@@ -102,6 +102,42 @@ struct MigratedHistoryTests {
         == ["nil nil Ada", "nil nil Cy", "nil nil Bo"])
   }
 
+  @Test("A tombstone keeps its bytes if the attribute allows external storage in the new version")
+  func tombstonesBecomeExternalValues() throws {
+    func model(isExternal: Bool) -> NSManagedObjectModel {
+      LightweightMigrationTests.model { person, _ in
+        let photo = LightweightMigrationTests.attribute("photo", .binaryDataAttributeType)
+        photo.allowsExternalBinaryDataStorage = isExternal
+        photo.preservesValueInHistoryOnDeletion = true
+        person.properties.append(photo)
+      }
+    }
+    // It begins like a value with the marker.
+    let bytes = Data([1, 9])
+    let store = try MigratedStore()
+    let tracking: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+    let context = try store.open(model(isExternal: false), options: tracking)
+    try context.performAndWait {
+      let person = context.make("Person", ["name": "Ada", "photo": bytes])
+      try context.save()
+      context.delete(person)
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    let migrated = try store.open(
+      model(isExternal: true), options: MigratedStore.automatic.merging(tracking) { $1 })
+    try migrated.performAndWait {
+      let result = try migrated.execute(
+        NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
+      let transactions = try #require(
+        (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction])
+      let tombstones = transactions.flatMap { $0.changes ?? [] }.compactMap(\.tombstone)
+      #expect(tombstones.count == 1)
+      #expect(tombstones.first?["photo"] as? Data == bytes)
+    }
+  }
+
   @Test("Triggers, R-trees, and derived attributes belong to the new version")
   func triggersAndRangesFollowTheModel() throws {
     func model(_ isNext: Bool) -> NSManagedObjectModel {
