@@ -3,6 +3,7 @@ package import Foundation
 import OpenCoreData
 import RunReports
 import RunResults
+import StoreTools
 import WorkbenchText
 
 /// The values of the migration's template, formatted for display.
