@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,9 +19,14 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #ifndef IS_SANITIZED
+
+// `nm -D --undefined-only` lists what SQLite's and Swift's libraries call. Of calls on files, these
+// aren't replaced: lseek, dup, ioctl, mremap, munmap, statvfs, fts_read, and those on extended
+// attributes. Nothing calls statx, writev, posix_fallocate, or fopen for a file of a test.
 
 static int decide_file(int kind, int file) {
   if (!is_counted(kind) || file < 0) return 0;
@@ -218,6 +224,18 @@ CALLS_FILE(failing_files_truncate, ftruncate, off_t)
 CALLS_FILE(failing_files_truncate, ftruncate64, off64_t)
 CALLS_FILE(failing_files_attribute, fchmod, mode_t)
 
+NEXT(int, fchown, int, uid_t, gid_t)
+int fchown(int file, uid_t user, gid_t group) {
+  int error = decide_file(failing_files_attribute, file);
+  return error ? fail(error) : find_fchown()(file, user, group);
+}
+
+NEXT(int, futimens, int, const struct timespec *)
+int futimens(int file, const struct timespec *times) {
+  int error = decide_file(failing_files_attribute, file);
+  return error ? fail(error) : find_futimens()(file, times);
+}
+
 NEXT(int, flock, int, int)
 int flock(int file, int operation) {
   int error = operation & LOCK_UN ? 0 : decide_file(failing_files_lock, file);
@@ -235,6 +253,17 @@ int flock(int file, int operation) {
   }
 SYNCS(fsync)
 SYNCS(fdatasync)
+
+// A descriptor is closed even if that fails, as in Linux. A caller that closes it again must not
+// close another file that got its number meanwhile, so the number stays in use for a while.
+NEXT(int, close, int)
+int close(int file) {
+  forget_number(file);
+  int error = decide_file(failing_files_close, file);
+  if (!error) return find_close()(file);
+  close_and_keep_number(file);
+  return fail(error);
+}
 
 #define CONTROLS(name)                                                          \
   NEXT(int, name, int, int, ...)                                                \
@@ -277,6 +306,18 @@ CALLS_NAME(failing_files_remove, remove)
 CALLS_NAME_WITH(failing_files_make, mkdir, mode_t)
 CALLS_NAME_WITH(failing_files_attribute, chmod, mode_t)
 CALLS_NAME_WITH(failing_files_truncate, truncate, off_t)
+
+NEXT(int, chown, const char *, uid_t, gid_t)
+int chown(const char *path, uid_t user, gid_t group) {
+  int error = decide_name(failing_files_attribute, AT_FDCWD, path);
+  return error ? fail(error) : find_chown()(path, user, group);
+}
+
+NEXT(int, utimes, const char *, const struct timeval *)
+int utimes(const char *path, const struct timeval *times) {
+  int error = decide_name(failing_files_attribute, AT_FDCWD, path);
+  return error ? fail(error) : find_utimes()(path, times);
+}
 
 NEXT(int, mkdirat, int, const char *, mode_t)
 int mkdirat(int folder, const char *path, mode_t mode) {
@@ -359,10 +400,37 @@ EXAMINES_NAME(lstat64, stat64)
 EXAMINES_NAME_AT(fstatat, stat)
 EXAMINES_NAME_AT(fstatat64, stat64)
 
-// Folders.
+NEXT(int, access, const char *, int)
+int access(const char *path, int mode) {
+  int error = is_sqlite(__builtin_return_address(0))
+              ? 0 : decide_name(failing_files_status, AT_FDCWD, path);
+  return error ? fail(error) : find_access()(path, mode);
+}
+
+NEXT(ssize_t, readlink, const char *, char *, size_t)
+ssize_t readlink(const char *path, char *target, size_t size) {
+  int error = is_sqlite(__builtin_return_address(0))
+              ? 0 : decide_name(failing_files_status, AT_FDCWD, path);
+  return error ? fail(error) : find_readlink()(path, target, size);
+}
+
+NEXT(char *, realpath, const char *, char *)
+char *realpath(const char *path, char *resolved) {
+  int error = decide_name(failing_files_status, AT_FDCWD, path);
+  if (!error) return find_realpath()(path, resolved);
+  fail(error);
+  return 0;
+}
+
+// Folders. Of a list, two calls are counted, so that it's missing as a whole or in part: the first
+// one, and the one after the first name and those of the folder itself and of the one above it.
+
+static _Thread_local DIR *listed;
+static _Thread_local int listed_calls;
 
 NEXT(DIR *, opendir, const char *)
 DIR *opendir(const char *path) {
+  listed = 0;
   int error = decide_name(failing_files_list, AT_FDCWD, path);
   if (!error) return find_opendir()(path);
   fail(error);
@@ -371,8 +439,33 @@ DIR *opendir(const char *path) {
 
 NEXT(DIR *, fdopendir, int)
 DIR *fdopendir(int folder) {
+  listed = 0;
   int error = decide_file(failing_files_list, folder);
   if (!error) return find_fdopendir()(folder);
+  fail(error);
+  return 0;
+}
+
+#define LISTS(name, type)                                                    \
+  NEXT(struct type *, name, DIR *)                                           \
+  struct type *name(DIR *folder) {                                           \
+    listed_calls = folder == listed ? listed_calls + 1 : 1;                  \
+    listed = folder;                                                         \
+    int error = listed_calls == 1 || listed_calls == 4                       \
+                ? decide_file(failing_files_list, dirfd(folder)) : 0;        \
+    if (!error) return find_##name()(folder);                                \
+    fail(error);                                                             \
+    return 0;                                                                \
+  }
+LISTS(readdir, dirent)
+LISTS(readdir64, dirent64)
+
+// Foundation copies and removes trees with it.
+NEXT(FTS *, fts_open, char *const *, int, int (*)(const FTSENT **, const FTSENT **))
+FTS *fts_open(
+    char *const *paths, int options, int (*compare)(const FTSENT **, const FTSENT **)) {
+  int error = decide_name(failing_files_list, AT_FDCWD, paths[0]);
+  if (!error) return find_fts_open()(paths, options, compare);
   fail(error);
   return 0;
 }

@@ -2,11 +2,13 @@
 
 #include "FailingRules.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MAXIMUM_RULES 16
@@ -126,4 +128,39 @@ int has_failed(void) {
   }
   pthread_mutex_unlock(&lock);
   return result;
+}
+
+#define MAXIMUM_KEPT 64
+
+// The descriptors whose numbers are kept in use, in a ring; 0 for none. Guarded by the lock.
+static int kept[MAXIMUM_KEPT];
+static int next_kept;
+static atomic_int has_kept;
+// A file without contents, to which kept numbers refer.
+static int nothing = -1;
+
+__attribute__((constructor)) static void open_nothing(void) {
+  nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void close_and_keep_number(int file) {
+  pthread_mutex_lock(&lock);
+  if (dup3(nothing, file, O_CLOEXEC) == file) {
+    if (kept[next_kept] > 0) syscall(SYS_close, kept[next_kept]);
+    kept[next_kept] = file;
+    next_kept = (next_kept + 1) % MAXIMUM_KEPT;
+    atomic_store(&has_kept, 1);
+  } else {
+    syscall(SYS_close, file);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void forget_number(int file) {
+  if (!atomic_load(&has_kept)) return;
+  pthread_mutex_lock(&lock);
+  for (int index = 0; index < MAXIMUM_KEPT; index++) {
+    if (kept[index] == file) kept[index] = 0;
+  }
+  pthread_mutex_unlock(&lock);
 }

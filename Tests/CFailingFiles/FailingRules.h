@@ -28,6 +28,12 @@ int has_failed(void);
 /* Whether an address is in SQLite's code. */
 int is_sqlite(void *address);
 
+/* Closes a file, but keeps the number of its descriptor in use until 64 other numbers are kept. */
+void close_and_keep_number(int file);
+
+/* Ends that a descriptor's number is only kept in use: its owner closes it. */
+void forget_number(int file);
+
 #pragma GCC visibility pop
 
 /* The next definition of a function, looked up once: by the first call, from any thread. */

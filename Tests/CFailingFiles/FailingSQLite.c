@@ -47,9 +47,11 @@ int sqlite3_step(sqlite3_stmt *statement) {
 }
 
 // SQLite sleeps before it repeats a call that has failed, in all for ten seconds. A rule doesn't
-// change meanwhile.
+// change meanwhile. Others sleep until the time has passed, such as for a new file's time stamp.
 NEXT(int, usleep, useconds_t)
-int usleep(useconds_t time) { return has_failed() ? 0 : find_usleep()(time); }
+int usleep(useconds_t time) {
+  return is_sqlite(__builtin_return_address(0)) && has_failed() ? 0 : find_usleep()(time);
+}
 
 // SQLite's memory.
 

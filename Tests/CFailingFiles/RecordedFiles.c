@@ -59,7 +59,8 @@ void failing_files_end_recording(
 size_t path_of_file(int file, char *path, size_t size) {
   char link[64] = "/proc/self/cwd";
   if (file != AT_FDCWD) snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  ssize_t length = readlink(link, path, size - 1);
+  // Not readlink, which is replaced.
+  ssize_t length = readlinkat(AT_FDCWD, link, path, size - 1);
   if (length < 0) length = 0;
   path[length] = 0;
   return (size_t)length;

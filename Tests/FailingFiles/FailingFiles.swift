@@ -9,7 +9,7 @@ package enum FailingFiles {
   /// The kinds of operations; see `CFailingFiles.h`.
   package enum Kind: Int, CaseIterable, Sendable {
     case readOpen, writeOpen, create, read, write, sync, truncate, rename, link, remove, make
-    case lock, list, attribute, status, statement, allocation
+    case lock, close, list, attribute, status, statement, allocation
   }
 
   /// What fails, and how.

@@ -28,9 +28,11 @@ enum failing_files_kind {
   failing_files_remove,      /* remove a file or a folder */
   failing_files_make,        /* make a folder */
   failing_files_lock,        /* lock; unlocking never fails */
-  failing_files_list,        /* open a folder to list it */
-  failing_files_attribute,   /* set access permissions */
-  failing_files_status,      /* read a file's attributes; not by name in SQLite, see FailingFiles.c */
+  failing_files_close,       /* close a file, which is closed nevertheless */
+  failing_files_list,        /* open a folder to list it, or read a name in it */
+  failing_files_attribute,   /* set access permissions, an owner, or times */
+  failing_files_status,      /* read a file's attributes, or resolve its links; not by name in SQLite, see
+                                FailingFiles.c */
   failing_files_step,        /* begin to execute an SQL statement; fails with SQLITE_IOERR or SQLITE_FULL */
   failing_files_allocation,  /* allocate or enlarge memory in SQLite; fails with any error of the rule */
   failing_files_kind_count

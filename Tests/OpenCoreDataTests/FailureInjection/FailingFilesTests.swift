@@ -35,7 +35,7 @@ struct FailingFilesTests {
     }
     let sqlite = try counts { try Self.writeDatabase(folder) }
     #expect(
-      Set([.create, .read, .write, .sync, .lock, .remove, .status, .statement])
+      Set([.create, .read, .write, .sync, .lock, .close, .remove, .status, .statement])
         .isSubset(of: sqlite.keys))
     let (one, two) = (folder.appendingPathComponent("1"), folder.appendingPathComponent("2"))
     let files = FileManager.default
@@ -52,7 +52,8 @@ struct FailingFilesTests {
       try files.moveItem(at: one, to: two)
     }
     #expect(
-      Set([.create, .read, .write, .rename, .make, .list, .remove]).isSubset(of: foundation.keys))
+      Set([.create, .read, .write, .close, .rename, .make, .list, .remove])
+        .isSubset(of: foundation.keys))
     #expect((foundation[.write] ?? 0) >= 2, "one for the text, one for its copy")
     let own = try counts {
       #expect(link(two.path, one.path) == 0)
@@ -63,8 +64,62 @@ struct FailingFilesTests {
       try StoreFile.remove(at: two)
     }
     #expect(
-      Set([.link, .rename, .readOpen, .sync, .make, .create, .write, .remove, .status])
+      Set([.link, .rename, .readOpen, .sync, .close, .make, .create, .write, .remove, .status])
         .isSubset(of: own.keys))
+  }
+
+  @Test("A file whose close fails is closed, and closing it again closes no other file")
+  func failedCloseClosesTheFile() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = open(folder.path + "/1", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    #expect(file >= 0)
+    let (result, report) = FailingFiles.run(
+      below: folder, counting: [.close], failure: .init(.inputOutput, at: 1)
+    ) { close(file) }
+    #expect(try result.get() == -1)
+    #expect(report.failures == 1)
+    let kept = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file)")
+    #expect(kept == "/dev/null")
+    #expect(close(file) == 0)
+  }
+
+  @Test("A list of names fails when it's opened, at its first name, or after it")
+  func listsFailAsAWholeOrInPart() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for name in ["1", "2", "3"] { #expect(mkdir(folder.path + "/" + name, 0o700) == 0) }
+    for number in 1...4 {
+      let (result, report) = FailingFiles.run(
+        below: folder, counting: [.list], failure: .init(.inputOutput, at: number)
+      ) { () throws -> Int in
+        let directory = try FileDescriptors.openFolder(folder.path)
+        defer { close(directory) }
+        return try FileDescriptors.names(in: directory).count
+      }
+      #expect(report.failures == (number < 4 ? 1 : 0))
+      #expect((try? result.get()) == (number < 4 ? nil : 3), "\(number)")
+    }
+  }
+
+  @Test("Resolving a link and checking access fail as reading attributes does")
+  func linksAndAccessAreAttributes() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (path, link) = (folder.path + "/1", folder.path + "/2")
+    try Data().write(to: URL(fileURLWithPath: path))
+    #expect(symlink(path, link) == 0)
+    let (result, report) = FailingFiles.run(
+      below: folder, counting: [.status], failure: .init(.inputOutput, at: 1, isPermanent: true)
+    ) { () -> [Bool] in
+      var target = [CChar](repeating: 0, count: 16)
+      return [
+        access(path, R_OK) == 0, realpath(link, nil) != nil,
+        readlink(link, &target, 16) >= 0,
+      ]
+    }
+    #expect(try result.get() == [false, false, false])
+    #expect(report.failures == 3)
   }
 
   @Test("SQLite reports the injected cause", arguments: FailingFiles.Cause.allCases)
