@@ -30,8 +30,8 @@ struct StoreConversion {
   ///
   /// **Cost:** memory for the objects of a document or in-memory store; otherwise as a mapped
   /// migration.
-  /// - Throws: 134150 or 134160 if one of the stores can't be used; the file system's errors.
-  ///   There's no new store then.
+  /// - Throws: 134150 or 134160 if one of the stores can't be used; the file system's errors. They
+  ///   name the stores, not their temporary copies. There's no new store then.
   func run() throws -> Result {
     // Those of conversions whose process was killed.
     TemporaryFolders.removeLeftBehind()
@@ -41,17 +41,26 @@ struct StoreConversion {
     } catch {
       throw NSError.coreData(
         CocoaError.Code.fileWriteOutOfSpace.rawValue,
-        "The store can't be copied: \(error.message). Free some space, or set TMPDIR to a folder "
-          + "that has some.")
+        "The store \(sourceName) can't be copied: \(error.message). Free some space, or set TMPDIR to "
+          + "a folder that has some.", store.url.map { [NSFilePathErrorKey: $0.path] } ?? [:])
     }
     let folder = URL(fileURLWithPath: path, isDirectory: true)
     defer { TemporaryFolders.remove(path) }
-    if store.isIncremental { return try convertIncremental(in: folder) }
-    guard let memory = store as? MemoryStore else {
-      return try convertDatabase(in: folder)
+    do {
+      if store.isIncremental { return try convertIncremental(in: folder) }
+      guard let memory = store as? MemoryStore else {
+        return try convertDatabase(in: folder)
+      }
+      return try convert(memory, in: folder)
+    } catch {
+      // Both are copies of the store, in a folder that's removed.
+      throw ["Store.sqlite", "Store.binary"].reduce(error as NSError) { error, name in
+        error.naming(sourceName, insteadOf: folder.appendingPathComponent(name))
+      }
     }
-    return try convert(memory, in: folder)
   }
+
+  private var sourceName: String { store.url?.path ?? "in memory" }
 
   /// Writes the objects of a store that has them in memory.
   func convert(_ memory: MemoryStore, in folder: URL) throws -> Result {
@@ -114,13 +123,17 @@ extension StoreConversion {
     let temporary = TemporaryStore(replacing: destination)
     defer { temporary.remove() }
     let new = temporary.url
-    try manager.convertStore(
-      at: source, sourceType, mapping: mapping, to: new,
-      destinationType, options)
-    if destinationType == .sqlite {
-      try StoreFile.move(from: new, to: destination)
-    } else {
-      try Self.replace(destination, by: new)
+    do {
+      try manager.convertStore(
+        at: source, sourceType, mapping: mapping, to: new,
+        destinationType, options)
+      if destinationType == .sqlite {
+        try StoreFile.move(from: new, to: destination)
+      } else {
+        try Self.replace(destination, by: new)
+      }
+    } catch {
+      throw (error as NSError).naming(destination.path, insteadOf: new)
     }
     return mapping.entityMappings.flatMap { mapping in
       let known = manager.associations(of: mapping)
@@ -252,8 +265,12 @@ extension NSPersistentStoreCoordinator {
       if !url.isNullDevice {
         let target = TemporaryStore(replacing: url)
         defer { target.remove() }
-        try sqlite.copyFiles(from: source, to: target.url)
-        if isMoved { try StoreFile.move(from: target.url, to: url) }
+        do {
+          try sqlite.copyFiles(from: source, to: target.url)
+          if isMoved { try StoreFile.move(from: target.url, to: url) }
+        } catch {
+          throw (error as NSError).naming(url.path, insteadOf: target.url)
+        }
       }
       return try replace(sqlite, at: url, options)
     }

@@ -109,4 +109,30 @@ extension NSError {
   package var isInterruptedStatement: Bool {
     userInfo[NSSQLiteErrorDomain] as? Int == Int(ResultCode.interrupt.rawValue)
   }
+
+  /// Returns the error with a store's path instead of that of a temporary copy, in all texts and
+  /// causes; the error itself if none contains it.
+  func naming(_ path: String, insteadOf copy: URL) -> NSError {
+    func support(_ url: URL) -> String {
+      ExternalStorage(storeURL: url).folder.deletingLastPathComponent().path
+    }
+    let names = [
+      (copy.path, path), (support(copy), support(URL(fileURLWithPath: path))),
+    ]
+    var (info, isChanged) = (userInfo, false)
+    for (key, value) in userInfo {
+      if let text = value as? String {
+        let changed = names.reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+        guard changed != text else { continue }
+        info[key] = changed
+        isChanged = true
+      } else if let cause = value as? NSError {
+        let changed = cause.naming(path, insteadOf: copy)
+        guard changed !== cause else { continue }
+        info[key] = changed
+        isChanged = true
+      }
+    }
+    return isChanged ? NSError(domain: domain, code: code, userInfo: info) : self
+  }
 }

@@ -79,7 +79,13 @@ struct StoreFileFailureTests {
     for cause in FailingFiles.Cause.allCases {
       try sweep.run(cause) { attempt in
         let name = "\(type.rawValue), \(attempt.description)"
-        if let error = attempt.error { FailureFixture.check(error, name) }
+        if let error = attempt.error {
+          FailureFixture.check(error, name)
+          // The temporary copies are gone.
+          let message = error.localizedDescription
+          #expect(!message.contains("cdprof-scratch-"), "\(name): \(message)")
+          #expect(!message.contains("migrationdestination_"), "\(name): \(message)")
+        }
         do {
           #expect(try Self.contents(Self.store(attempt.folder)) == before, "\(name)")
           let target = Self.other(attempt.folder)
