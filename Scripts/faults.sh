@@ -9,8 +9,7 @@ set -eu
 
 long=$1 start=$2 step=$3
 shift 3
-set -- --disable-xctest "$@" --filter \
-  'MigrationFailureTests|FileStatusFailureTests|MaintenanceFailureTests|SaveFailureTests|SeveralStoresFailureTests|StoreFileFailureTests|CommandFailureTests|ReportFailureTests|FailingFilesTests|PowerLossTests'
+set -- --disable-xctest "$@" --filter 'FailureTests|FailingFilesTests|PowerLossTests'
 
 if [ -z "$long" ]; then
   CDPROF_FAULTS=12 exec swift test "$@"
