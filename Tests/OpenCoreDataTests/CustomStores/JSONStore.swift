@@ -34,10 +34,10 @@ final class JSONStore: NSAtomicStore, @unchecked Sendable {
 
   override func load() throws {
     calls.append("load")
-    guard let url, let data = try? Data(contentsOf: url),
+    guard let url, FileManager.default.fileExists(atPath: url.path),
       let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName
     else { return }
-    let file = try JSONDecoder().decode(File.self, from: data)
+    let file = try JSONDecoder().decode(File.self, from: Data(contentsOf: url))
     var nodes: [String: NSAtomicStoreCacheNode] = [:]
     for object in file.objects {
       guard let entity = entities[object.entity] else { continue }
@@ -78,7 +78,7 @@ final class JSONStore: NSAtomicStore, @unchecked Sendable {
       file.objects.append(object)
     }
     guard let url else { return }
-    try JSONEncoder().encode(file).write(to: url)
+    try JSONEncoder().encode(file).write(to: url, options: .atomic)
   }
 
   override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
