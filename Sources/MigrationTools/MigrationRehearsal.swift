@@ -333,7 +333,8 @@ extension MigrationRehearsal {
   /// - Parameter keepsBackup: Whether to keep a copy of the store next to it: `Moods~.sqlite`, or
   ///   with a number if that exists.
   /// - Returns: The copy; `nil` if none is kept.
-  /// - Throws: The errors of `ProgressiveMigration.run(options:)`.
+  /// - Throws: The errors of `ProgressiveMigration.run(options:)`. The copy is removed then, unless
+  ///   the store has, or may have, another version.
   package func migrateOriginal(keepsBackup: Bool) throws -> URL? {
     var backup: URL?
     if keepsBackup {
@@ -348,28 +349,45 @@ extension MigrationRehearsal {
       } catch {
         // The step is complete, and its error says what a power loss can undo.
         if (error as NSError).isOfUnsyncedFile { throw error }
-        guard index > 0 else {
+        // A commit that reports an error can take effect when the WAL is recovered.
+        let isBefore = hasVersion(before: step)
+        guard index > 0 || !isBefore else {
           // The store is unchanged. An error of removing its copy would hide the cause.
           if let backup { try? StoreFile.remove(at: backup) }
           throw error
         }
-        throw interrupted(at: step, by: error, backup)
+        throw interrupted(at: step, isBefore: isBefore, by: error, backup)
       }
     }
     return backup
   }
 
-  /// Returns the error for a step that failed after others.
+  /// Returns whether the store has the version that a step begins with; `false` if that can't be
+  /// read.
+  private func hasVersion(before step: ProgressiveMigration.Step) -> Bool {
+    let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: route.type, at: store)
+    return metadata.map {
+      step.source.isConfiguration(
+        withName: step.configuration, compatibleWithStoreMetadata: $0)
+    } ?? false
+  }
+
+  /// Returns the error for a step that failed after others, or that may have taken effect.
   private func interrupted(
-    at step: ProgressiveMigration.Step, by error: any Error, _ backup: URL?
+    at step: ProgressiveMigration.Step, isBefore: Bool, by error: any Error, _ backup: URL?
   ) -> NSError {
     let kept = backup.map { " A backup of the original store is at \($0.relativePath)." } ?? ""
+    let end =
+      isBefore
+      ? "stopped at the version \(step.from): the step to \(step.to) failed."
+      : "to the version \(step.to) failed, but may have taken effect."
     return NSError(
       domain: NSCocoaErrorDomain, code: NSMigrationError,
       userInfo: [
         NSLocalizedDescriptionKey:
-          "The migration of \(store.relativePath) stopped at the version \(step.from): the step to "
-          + "\(step.to) failed. \(ErrorText.of(error))\(kept) Run the command again to continue.",
+          "The migration of \(store.relativePath) \(end) \(ErrorText.of(error))\(kept) Run the command "
+          + "again to continue.",
         NSUnderlyingErrorKey: error as NSError,
       ])
   }
