@@ -1,0 +1,137 @@
+import FailingFiles
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+import WorkbenchText
+
+@testable import StoreTools
+
+@Suite(
+  "Failures while the store of a rehearsal is migrated",
+  .enabled(if: FailingFiles.isAvailable, "a sanitizer replaces file operations"), .serialized)
+struct StoreMigrationFailureTests {
+  private typealias Fixture = MigrationFixture
+
+  private static let storeName = "Moods.sqlite"
+  private static let modelName = "Mood.xcdatamodeld"
+  private static let versions = ["Mood", "Mood 2", "Mood 3"]
+
+  /// The model of a version, each of which has an attribute more than the one before.
+  private static func model(_ number: Int) -> NSManagedObjectModel {
+    Fixture.model { mood in
+      for name in ["place", "time"].prefix(number) {
+        mood.properties.append(Fixture.attribute(name))
+      }
+    }
+  }
+
+  private static func rehearse(_ folder: URL, isProgressive: Bool) throws -> MigrationRehearsal {
+    try Fixture.rehearse(
+      folder.appendingPathComponent(storeName),
+      to: folder.appendingPathComponent(modelName).path, version: versions[2],
+      isProgressive: isProgressive)
+  }
+
+  /// The number of a store's version, and its rows.
+  private static func state(
+    _ store: URL
+  ) throws -> (version: SQLiteValue?, rows: [[SQLiteValue]]) {
+    let columns =
+      "SELECT count(*) FROM pragma_table_info('ZMOOD') WHERE name IN ('ZPLACE', 'ZTIME')"
+    return try (
+      Fixture.values(store, columns).first?.first,
+      Fixture.values(store, "SELECT Z_PK, ZNOTE, ZCODE, ZRATING FROM ZMOOD ORDER BY Z_PK")
+    )
+  }
+
+  /// Opens the migrated store for writing, which removes what a failed migration left.
+  private static func open(_ store: URL) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(2))
+    try coordinator.remove(coordinator.addPersistentStore(type: .sqlite, at: store))
+  }
+
+  @Test(
+    "A store has an old or the new version, with its backup, and the next migration completes it",
+    arguments: [false, true])
+  func failureLeavesAVersionAndItsBackup(isProgressive: Bool) throws {
+    let (template, scratch) = (try TemporaryFolder(), try TemporaryFolder())
+    defer { withExtendedLifetime((template, scratch)) {} }
+    _ = try Fixture.store(template)
+    for (number, name) in Self.versions.enumerated() {
+      _ = try Fixture.write(
+        ModelDocument.text(of: Self.model(number)).text,
+        as: "\(Self.modelName)/\(name).xcdatamodel", to: template)
+    }
+    let rows = try Self.state(template.file(Self.storeName)).rows
+    #expect(rows.count == 6)
+    let sweep = FailureSweep(copying: template.url, into: scratch.url) { folder in
+      try Self.rehearse(folder, isProgressive: isProgressive)
+    } _: { (rehearsal: MigrationRehearsal) in
+      _ = try rehearsal.migrateOriginal(keepsBackup: true)
+    }
+    let complete = try sweep.withoutFailure().folder
+    #expect(try Self.state(complete.appendingPathComponent(Self.storeName)).version == .integer(2))
+    let check = { (attempt: FailureSweep<MigrationRehearsal>.Attempt) throws -> Void in
+      let name = "progressive: \(isProgressive), \(attempt.description)"
+      do {
+        try Self.check(attempt, rows, name)
+        try Self.checkNext(attempt, rows, isProgressive: isProgressive, name)
+      } catch {
+        Issue.record("\(name): \(error)")
+      }
+    }
+    for cause in FailingFiles.Cause.allCases { try sweep.run(cause, check: check) }
+    // After a failed sync, a commit can take effect nevertheless.
+    let limit = max(FailingFiles.limit, 4)
+    let attempts = try sweep.run(.inputOutput, failing: [.sync], limit: limit, check: check)
+    #expect(attempts > 2)
+  }
+
+  /// Checks the store and its backup after an attempt.
+  private static func check(
+    _ attempt: FailureSweep<MigrationRehearsal>.Attempt, _ rows: [[SQLiteValue]], _ name: String
+  ) throws {
+    let found = try state(attempt.folder.appendingPathComponent(storeName))
+    #expect(found.rows == rows, "\(name)")
+    if let error = attempt.error {
+      #expect(!ErrorText.of(error).isEmpty, "\(name)")
+    } else {
+      #expect(found.version == .integer(2), "\(name)")
+    }
+    let backup = attempt.folder.appendingPathComponent("Moods~.sqlite")
+    guard FileManager.default.fileExists(atPath: backup.path) else {
+      #expect(found.version == .integer(0), "\(name): the backup is missing")
+      return
+    }
+    // A part of a copy is left behind only if it can't be removed.
+    if found.version == .integer(0), removes(attempt) { return }
+    let kept = try state(backup)
+    #expect(kept.version == .integer(0) && kept.rows == rows, "\(name): the backup")
+  }
+
+  /// Whether the removal of a file has failed.
+  private static func removes(_ attempt: FailureSweep<MigrationRehearsal>.Attempt) -> Bool {
+    attempt.failure.isPermanent
+      ? attempt.failure.cause.kinds.contains(.remove)
+      : attempt.report.firstFailure.hasPrefix("remove")
+  }
+
+  /// Checks that the migration can be repeated, and that nothing else is left then.
+  private static func checkNext(
+    _ attempt: FailureSweep<MigrationRehearsal>.Attempt, _ rows: [[SQLiteValue]],
+    isProgressive: Bool, _ name: String
+  ) throws {
+    let next = try rehearse(attempt.folder, isProgressive: isProgressive)
+    if !next.isCurrent { _ = try next.migrateOriginal(keepsBackup: true) }
+    let store = attempt.folder.appendingPathComponent(storeName)
+    try open(store)
+    let found = try state(store)
+    #expect(found.version == .integer(2) && found.rows == rows, "\(name)")
+    #expect(try StoreDoctor.examine(store).findings.isEmpty, "\(name)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: attempt.folder.path)
+      .filter { ![storeName, modelName].contains($0) && !$0.hasPrefix("Moods~") }
+    #expect(names == [], "\(name)")
+  }
+}
