@@ -222,8 +222,12 @@ package enum StoreFile {
     let support = ExternalStorage(storeURL: url).folder.deletingLastPathComponent()
     guard FileStamp.exists(path: support.path) else { return false }
     let stem = url.deletingPathExtension().lastPathComponent
-    let names = try? FileManager.default.contentsOfDirectory(
-      atPath: url.deletingLastPathComponent().path)
+    // Not the file manager's list, which lacks names if the folder can't be read to its end.
+    guard
+      let directory = try? FileDescriptors.openFolder(url.deletingLastPathComponent().path)
+    else { return false }
+    defer { close(directory) }
+    let names = try? FileDescriptors.names(in: directory)
     return names?.contains { ($0 as NSString).deletingPathExtension == stem } == false
   }
 

@@ -85,6 +85,27 @@ struct FileStatusFailureTests {
     }
   }
 
+  @Test("A folder that can't be listed loses no external data of a store with another extension")
+  func destructionKeepsDataOfOthers() throws {
+    let fixture = try FailureFixture()
+    func other(_ folder: URL) -> URL { folder.appendingPathComponent("Store.database") }
+    try MigrationScenario.create(other(fixture.template), persons: 6)
+    let before = try Self.contents(other(fixture.template))
+    for number in 1...4 {
+      let folder = fixture.scratch.appendingPathComponent("\(number)")
+      try FileManager.default.copyItem(at: fixture.template, to: folder)
+      let (result, _) = FailingFiles.run(
+        below: FileManager.default.temporaryDirectory, counting: [.list],
+        failure: .init(.inputOutput, at: number)
+      ) {
+        try NSPersistentStoreCoordinator(managedObjectModel: MigrationScenario.version(1))
+          .destroyPersistentStore(at: Self.store(folder), type: .sqlite)
+      }
+      #expect(throws: NSError.self) { try result.get() }
+      #expect(try Self.contents(other(folder)) == before, "\(number)")
+    }
+  }
+
   @Test(
     "A document whose attributes can't be read isn't replaced by a new one",
     arguments: [NSPersistentStore.StoreType.xml, .binary])
