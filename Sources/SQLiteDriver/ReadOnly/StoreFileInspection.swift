@@ -33,13 +33,21 @@ package struct StoreFileInspection: Sendable, Hashable {
 
   /// Inspects the files at a path.
   ///
-  /// - Throws: `SQLITE_CANTOPEN` with the reason if the file doesn't exist, or if the attributes of
-  ///   the WAL or the journal can't be read.
+  /// - Throws: `SQLITE_CANTOPEN` with the reason if the file doesn't exist, or if its links can't be
+  ///   resolved, or the attributes of the WAL or the journal can't be read.
   package init(path: String) throws(SQLiteError) {
     if let problem = StoreFileProblem.ofPath(path) {
       throw SQLiteError(code: problem.code, message: problem.description)
     }
-    let resolved = StoreFileInspection.resolved(path)
+    // Next to a link, there's no WAL and no journal.
+    guard let resolved = StoreFileInspection.realPath(path) else {
+      let reason = errno
+      let problem: StoreFileProblem =
+        [ENOENT, ENOTDIR].contains(reason)
+        ? .missing(path: path)
+        : .unreadable(path: path, reason: String(cString: strerror(reason)))
+      throw SQLiteError(code: problem.code, message: problem.description)
+    }
     guard let database = FileStamp(path: resolved) else {
       let problem = StoreFileProblem.missing(path: path)
       throw SQLiteError(code: problem.code, message: problem.description)
@@ -130,8 +138,11 @@ package struct StoreFileInspection: Sendable, Hashable {
     return String(path[..<slash])
   }
 
-  static func resolved(_ path: String) -> String {
-    guard let found = realpath(path, nil) else { return path }
+  static func resolved(_ path: String) -> String { realPath(path) ?? path }
+
+  /// Returns a path without links; `nil` if it can't be resolved, for the reason in `errno`.
+  private static func realPath(_ path: String) -> String? {
+    guard let found = realpath(path, nil) else { return nil }
     defer { free(found) }
     return String(cString: found)
   }

@@ -1,5 +1,6 @@
 import FailingFiles
 import OpenCoreData
+import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
@@ -172,6 +173,72 @@ struct FileStatusFailureTests {
       #expect(stat(path, &info) == 0 && info.st_mode & 0o777 == 0o600, "\(name)")
     }
     #expect(attempts >= 2)
+  }
+
+  /// Renames all cities.
+  private static func rename(_ context: NSManagedObjectContext, to name: String) throws {
+    try context.performAndWait {
+      let cities = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "City"))
+      for city in cities { city.setValue(name, forKey: "name") }
+    }
+  }
+
+  @Test("A document's link is kept by a save, which changes its target or fails")
+  func savedDocumentKeepsItsLink() throws {
+    let fixture = try FailureFixture()
+    let work = StoreWork(testDescription: "XML", type: .xml)
+    try work.create(in: fixture.template)
+    let link = fixture.template.appendingPathComponent(work.fileName).path
+    try FileManager.default.moveItem(atPath: link, toPath: link + ".target")
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: work.fileName + ".target")
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) {
+      (folder: URL) throws -> NSManagedObjectContext in
+      let context = try work.open(folder)
+      try Self.rename(context, to: "new")
+      return context
+    } _: { (context: NSManagedObjectContext) in
+      try context.performAndWait { try context.save() }
+    }
+    let attempts = try sweep.run(.inputOutput, failing: [.status], limit: .max) { attempt in
+      StoreWork.close(attempt.prepared)
+      let path = attempt.folder.appendingPathComponent(work.fileName).path
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+      #expect(target == work.fileName + ".target", "\(attempt.description)")
+      guard attempt.error == nil else { return }
+      let content = try work.content(attempt.folder)
+      #expect(content["City"]?.allSatisfy { $0.contains("name: new") } == true)
+    }
+    #expect(attempts > 2)
+  }
+
+  @Test("A database is read through a link with its WAL, or isn't read")
+  func linkedDatabaseIsReadWithItsLog() throws {
+    let fixture = try FailureFixture()
+    let original = fixture.scratch.appendingPathComponent("original.sqlite").path
+    let writer = try Connection(path: original, access: .writing)
+    defer { writer.close() }
+    try writer.execute("CREATE TABLE t(a)")
+    _ = try writer.values("PRAGMA wal_checkpoint(TRUNCATE)")
+    try writer.execute("INSERT INTO t VALUES(1)")
+    let folder = fixture.template.appendingPathComponent("Folder")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(
+        atPath: original + suffix, toPath: folder.path + "/Target.sqlite" + suffix)
+    }
+    try FileManager.default.createSymbolicLink(
+      atPath: fixture.template.path + "/Link.sqlite", withDestinationPath: "Folder/Target.sqlite")
+    var rows: [[SQLiteValue]] = []
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+      let connection = try Connection(path: folder.path + "/Link.sqlite", access: .inspecting)
+      defer { connection.close() }
+      rows = try connection.values("SELECT a FROM t")
+    }
+    let attempts = try sweep.run(.inputOutput, failing: [.status], limit: .max) { attempt in
+      #expect(attempt.error != nil || rows == [[.integer(1)]], "\(attempt.description)")
+    }
+    #expect(attempts > 2)
   }
 
   @Test("A store that can't be copied into memory stays open, with all of its values")

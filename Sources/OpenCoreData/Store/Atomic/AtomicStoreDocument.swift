@@ -263,7 +263,12 @@ struct AtomicStoreFile {
       guard errno == ENOENT else { throw notWritten(errno) }
       return nil
     }
-    guard info.st_mode & S_IFMT == S_IFLNK, let path = realpath(url.path, nil) else { return nil }
+    guard info.st_mode & S_IFMT == S_IFLNK else { return nil }
+    guard let path = realpath(url.path, nil) else {
+      // A link without a target is replaced.
+      guard [ENOENT, ELOOP].contains(errno) else { throw notWritten(errno) }
+      return nil
+    }
     defer { free(path) }
     return URL(fileURLWithPath: String(cString: path), isDirectory: false)
   }
