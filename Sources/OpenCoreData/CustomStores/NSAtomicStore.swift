@@ -1,5 +1,6 @@
 import ManagedModel
 import ProfileEvents
+import SQLiteDriver
 import Synchronization
 
 /// The superclass of a store that reads its data as a whole when it's added, and writes it as a
@@ -59,7 +60,8 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   /// A new store gets a new UUID. Called before `load()`, unless the initializer has set
   /// `metadata`.
   open override func loadMetadata() throws {
-    guard metadata.isEmpty, let url, FileManager.default.fileExists(atPath: url.path) else {
+    // A file that can't be examined isn't a missing one.
+    guard metadata.isEmpty, let url, FileStamp.exists(path: url.path, followsLinks: true) else {
       return
     }
     metadata = try Swift.type(of: self).metadataForPersistentStore(with: url)

@@ -34,10 +34,18 @@ final class JSONStore: NSAtomicStore, @unchecked Sendable {
 
   override func load() throws {
     calls.append("load")
-    guard let url, FileManager.default.fileExists(atPath: url.path),
+    guard let url,
       let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName
     else { return }
-    let file = try JSONDecoder().decode(File.self, from: Data(contentsOf: url))
+    let data: Data
+    do {
+      data = try Data(contentsOf: url)
+    } catch let error as NSError
+      where error.code == CocoaError.Code.fileReadNoSuchFile.rawValue
+    {
+      return
+    }
+    let file = try JSONDecoder().decode(File.self, from: data)
     var nodes: [String: NSAtomicStoreCacheNode] = [:]
     for object in file.objects {
       guard let entity = entities[object.entity] else { continue }

@@ -203,4 +203,24 @@ struct CustomStoreFailureTests {
       }
     }
   }
+
+  @Test("An atomic store whose file can't be examined keeps its UUID, or isn't added")
+  func unreadableStoreIsNoNewStore() throws {
+    let fixture = try FailureFixture()
+    try Self.create(.atomic, fixture.template)
+    func identifier(_ folder: URL) throws -> String? {
+      let context = try Self.open(.atomic, folder)
+      defer { StoreWork.close(context) }
+      return context.persistentStoreCoordinator?.persistentStores.first?.identifier
+    }
+    let known = try identifier(fixture.template)
+    var found: String?
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+      found = try identifier(folder)
+    }
+    let attempts = try sweep.run(.inputOutput, failing: [.status], limit: .max) { attempt in
+      #expect(attempt.error != nil || found == known, "\(attempt.description)")
+    }
+    #expect(attempts > 2)
+  }
 }
