@@ -74,7 +74,7 @@ package enum TemporaryFolders {
       let directory = Foundation.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard directory >= 0 else { continue }
       defer { close(directory) }
-      for name in names(in: directory) where name.hasPrefix(prefix) {
+      for name in names(in: directory) ?? [] where name.hasPrefix(prefix) {
         removeIfLeftBehind(name, in: directory)
       }
     }
@@ -157,7 +157,11 @@ package enum TemporaryFolders {
     guard depth < maximumDepth else { return false }
     let directory = openFolder(parent, name)
     guard directory >= 0 else { return false }
-    let all = names(in: directory)
+    // Without all names, the mark has to stay.
+    guard let all = names(in: directory) else {
+      close(directory)
+      return false
+    }
     var isRemoved = true
     for entry in all where entry != marker {
       var info = stat()
@@ -181,22 +185,24 @@ package enum TemporaryFolders {
     openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
   }
 
-  /// Returns the names in a folder without `.` and `..`, or an empty array if it can't be listed.
-  private static func names(in directory: Int32) -> [String] {
+  /// Returns the names in a folder without `.` and `..`, or `nil` if it can't be listed to its end.
+  private static func names(in directory: Int32) -> [String]? {
     let copy = dup(directory)
     guard let stream = fdopendir(copy) else {
       if copy >= 0 { close(copy) }
-      return []
+      return nil
     }
     defer { closedir(stream) }
     rewinddir(stream)
     var names: [String] = []
+    errno = 0
     while let entry = readdir(stream) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
       if name != ".", name != ".." { names.append(name) }
+      errno = 0
     }
-    return names
+    return errno == 0 ? names : nil
   }
 }

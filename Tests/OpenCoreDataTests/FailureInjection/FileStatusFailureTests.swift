@@ -4,6 +4,7 @@ import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
+@testable import SQLiteDriver
 
 @Suite(
   "Attributes of files that can't be read",
@@ -210,6 +211,23 @@ struct FileStatusFailureTests {
       #expect(content["City"]?.allSatisfy { $0.contains("name: new") } == true)
     }
     #expect(attempts > 2)
+  }
+
+  @Test("A temporary folder that can't be listed to its end is recognized, and removed later")
+  func unlistedTemporaryFolderKeepsItsMark() throws {
+    let fixture = try FailureFixture()
+    let parent = fixture.scratch
+    // Names are listed in any order.
+    for number in 0..<24 {
+      let folder = try TemporaryFolders.make(outside: nil, in: [parent.path])
+      for name in ["a", "b"] { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+      let (_, report) = FailingFiles.run(
+        below: parent, counting: [.list], failure: .init(.inputOutput, at: number % 3 + 1)
+      ) { TemporaryFolders.remove(folder) }
+      #expect(report.failures == 1)
+      #expect(FileManager.default.fileExists(atPath: folder + "/.cdprof-scratch"), "\(number)")
+      try FileManager.default.removeItem(atPath: folder)
+    }
   }
 
   @Test("A database is read through a link with its WAL, or isn't read")
