@@ -66,6 +66,7 @@ struct LightweightMigration {
     try HistoryBits.register(on: connection)
     var lostFiles: [ExternalFile] = []
     let remains = InterruptedMigrationFiles(of: url)
+    var isCommitting = false
     try connection.execute("BEGIN EXCLUSIVE")
     do {
       if remains.exist { try remains.remove(lockedBy: connection) }
@@ -94,11 +95,13 @@ struct LightweightMigration {
       try progress(statements.count, statements.count)
       try writeModel(plan, on: connection)
       if !lostFiles.isEmpty { try remains.record(Set(lostFiles.map(\.name))) }
+      isCommitting = true
       try connection.execute("COMMIT")
     } catch {
       // The original error is the one to report.
       try? connection.execute("ROLLBACK")
-      if !lostFiles.isEmpty { remains.finish() }
+      // A commit that fails can take effect when the WAL is recovered. What's unused is removed then.
+      if !lostFiles.isEmpty, !isCommitting { remains.finish() }
       throw error
     }
     committed()

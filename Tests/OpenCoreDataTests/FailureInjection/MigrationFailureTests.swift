@@ -32,6 +32,31 @@ struct MigrationFailureTests {
     }
   }
 
+  /// If the WAL can be neither synced nor removed, it contains the transaction that failed.
+  @Test("A commit that fails, but takes effect, leaves no external data of removed values")
+  func failedCommitThatTakesEffectLeavesNothing() throws {
+    let fixture = try MigrationFailureFixture(.inPlace)
+    var effects = 0
+    for number in 1...8 {
+      let folder = fixture.scratch.appendingPathComponent("\(number)")
+      try FileManager.default.copyItem(at: fixture.template, to: folder)
+      let store = MigrationScenario.store(in: folder)
+      let (result, report) = FailingFiles.run(
+        below: URL(fileURLWithPath: store.path + "-wal"), counting: [.sync, .truncate, .remove],
+        failure: .init(.inputOutput, at: number, isPermanent: true)
+      ) { try MigrationScenario.inPlace.migrate(store) }
+      let name = "\(number) (\(report.firstFailure))"
+      guard case .failure = result else { continue }
+      let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: .sqlite, at: store)
+      let isMigrated = MigrationScenario.version(2).isConfiguration(
+        withName: nil, compatibleWithStoreMetadata: metadata)
+      effects += isMigrated ? 1 : 0
+      try fixture.check(folder, isComplete: false, name)
+    }
+    #expect(effects > 0)
+  }
+
   /// SQLite returns NULL for a value for which it has no memory, and an error only afterward.
   @Test("A row of a store's metadata is read completely, or is an error if memory is missing")
   func rowIsReadCompletely() throws {
