@@ -27,6 +27,16 @@ struct StoreMigrationFailureTests {
     }
   }
 
+  /// Creates the store, and the versions of its model.
+  private static func create(in folder: TemporaryFolder) throws {
+    _ = try Fixture.store(folder)
+    for (number, name) in versions.enumerated() {
+      _ = try Fixture.write(
+        ModelDocument.text(of: model(number)).text, as: "\(modelName)/\(name).xcdatamodel",
+        to: folder)
+    }
+  }
+
   private static func rehearse(_ folder: URL, isProgressive: Bool) throws -> MigrationRehearsal {
     try Fixture.rehearse(
       folder.appendingPathComponent(storeName),
@@ -58,12 +68,7 @@ struct StoreMigrationFailureTests {
   func failureLeavesAVersionAndItsBackup(isProgressive: Bool) throws {
     let (template, scratch) = (try TemporaryFolder(), try TemporaryFolder())
     defer { withExtendedLifetime((template, scratch)) {} }
-    _ = try Fixture.store(template)
-    for (number, name) in Self.versions.enumerated() {
-      _ = try Fixture.write(
-        ModelDocument.text(of: Self.model(number)).text,
-        as: "\(Self.modelName)/\(name).xcdatamodel", to: template)
-    }
+    try Self.create(in: template)
     let rows = try Self.state(template.file(Self.storeName)).rows
     #expect(rows.count == 6)
     let sweep = FailureSweep(copying: template.url, into: scratch.url) { folder in
@@ -83,10 +88,41 @@ struct StoreMigrationFailureTests {
       }
     }
     for cause in FailingFiles.Cause.allCases { try sweep.run(cause, check: check) }
-    // After a failed sync, a commit can take effect nevertheless.
     let limit = max(FailingFiles.limit, 4)
     let attempts = try sweep.run(.inputOutput, failing: [.sync], limit: limit, check: check)
     #expect(attempts > 2)
+  }
+
+  /// If the WAL can be neither synced nor removed, it contains the transaction that failed.
+  @Test("A commit that fails, but takes effect, keeps the backup")
+  func failedCommitThatTakesEffectKeepsTheBackup() throws {
+    let (template, scratch) = (try TemporaryFolder(), try TemporaryFolder())
+    defer { withExtendedLifetime((template, scratch)) {} }
+    try Self.create(in: template)
+    let rows = try Self.state(template.file(Self.storeName)).rows
+    var effects = 0
+    for number in 1...8 {
+      let folder = scratch.file("\(number)")
+      try FileManager.default.copyItem(at: template.url, to: folder)
+      let rehearsal = try Self.rehearse(folder, isProgressive: false)
+      let store = folder.appendingPathComponent(Self.storeName)
+      let (result, report) = FailingFiles.run(
+        below: URL(fileURLWithPath: store.path + "-wal"), counting: [.sync, .truncate, .remove],
+        failure: .init(.inputOutput, at: number, isPermanent: true)
+      ) { try rehearsal.migrateOriginal(keepsBackup: true) }
+      guard case .failure(let error) = result else { continue }
+      let name = "\(number) (\(report.firstFailure))"
+      let backup = folder.appendingPathComponent("Moods~.sqlite")
+      guard try Self.state(store).version == .integer(2) else {
+        #expect(!FileManager.default.fileExists(atPath: backup.path), "\(name)")
+        continue
+      }
+      effects += 1
+      #expect(ErrorText.of(error).contains("may have taken effect"), "\(name): \(error)")
+      let kept = try Self.state(backup)
+      #expect(kept.version == .integer(0) && kept.rows == rows, "\(name)")
+    }
+    #expect(effects > 0)
   }
 
   /// Checks the store and its backup after an attempt.
