@@ -6,6 +6,7 @@ import Testing
 import WorkbenchFixtures
 import WorkbenchText
 
+@testable import MigrationTools
 @testable import StoreTools
 
 @Suite(

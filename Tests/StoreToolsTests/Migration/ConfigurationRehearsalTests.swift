@@ -1,11 +1,11 @@
 import Foundation
-import MigrationTools
 import OpenCoreData
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
 import WorkbenchText
 
+@testable import MigrationTools
 @testable import StoreTools
 
 /// Stores that were made with a configuration contain only its entities.

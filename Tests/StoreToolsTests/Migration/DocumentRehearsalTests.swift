@@ -1,10 +1,10 @@
 import Foundation
-import MigrationTools
 import OpenCoreData
 import Testing
 import WorkbenchFixtures
 import WorkbenchText
 
+@testable import MigrationTools
 @testable import StoreTools
 
 @Suite("Rehearsals of migrations of XML and binary stores")

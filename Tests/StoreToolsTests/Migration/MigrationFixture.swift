@@ -1,9 +1,9 @@
 import Foundation
-import MigrationTools
 import OpenCoreData
 import SQLiteDriver
 import WorkbenchFixtures
 
+@testable import MigrationTools
 @testable import StoreTools
 
 /// Stores and models for rehearsals.

@@ -1,11 +1,11 @@
 import Foundation
-import MigrationTools
 import OpenCoreData
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
 
 @testable import ScenarioLanguage
+@testable import MigrationTools
 @testable import StoreTools
 
 @Suite("Rehearsals of several sizes")

@@ -1,9 +1,9 @@
 import Foundation
-import MigrationTools
 import OpenCoreData
 import Testing
 import WorkbenchFixtures
 
+@testable import MigrationTools
 @testable import StoreTools
 
 @Suite("What a migration doesn't carry over")

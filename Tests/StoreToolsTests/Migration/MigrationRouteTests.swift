@@ -1,11 +1,11 @@
 import Foundation
-import MigrationTools
 import OpenCoreData
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
 import WorkbenchText
 
+@testable import MigrationTools
 @testable import StoreTools
 
 @Suite("Ways to a version", .enabled(if: SharedData.moodyStores != nil))

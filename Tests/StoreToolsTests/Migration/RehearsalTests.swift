@@ -1,12 +1,12 @@
 import FailingFiles
 import Foundation
-import MigrationTools
 import OpenCoreData
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
 import WorkbenchText
 
+@testable import MigrationTools
 @testable import StoreTools
 
 @Suite("Rehearsals of migrations")

@@ -1,6 +1,6 @@
 import Foundation
 import OpenCoreData
-import SQLiteDriver
+package import SQLiteDriver
 import WorkbenchText
 
 /// Detects inconsistencies in `Z_PRIMARYKEY`, and between it and the model.
@@ -81,7 +81,7 @@ struct EntityListRule: DoctorRule {
 }
 
 /// Runs SQLite's integrity check of pages, records, and indexes.
-enum IntegrityCheck {
+package enum IntegrityCheck {
   /// The number of problems after which SQLite stops.
   private static let limit = 20
 
@@ -143,7 +143,10 @@ enum IntegrityCheck {
   }
 
   /// Returns the names of indexes that call functions other than those that are known to be fast.
-  static func costlyIndexes(
+  ///
+  /// **Cost:** one SELECT from the schema.
+  /// - Throws: SQLite's error if the schema can't be read.
+  package static func costlyIndexes(
     on connection: Connection
   ) throws(SQLiteError) -> [String] {
     let rows = try connection.values(
