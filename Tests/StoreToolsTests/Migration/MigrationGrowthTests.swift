@@ -4,8 +4,8 @@ import SQLiteDriver
 import Testing
 import WorkbenchFixtures
 
-@testable import ScenarioLanguage
 @testable import MigrationTools
+@testable import ScenarioLanguage
 @testable import StoreTools
 
 @Suite("Rehearsals of several sizes")
