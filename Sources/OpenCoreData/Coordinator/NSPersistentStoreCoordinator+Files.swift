@@ -223,7 +223,8 @@ extension NSPersistentStoreCoordinator {
   /// Replaces the metadata of a store; the next save of a context writes it.
   ///
   /// The store's type and UUID don't change, and the framework's own keys are kept if the new
-  /// values lack them. Copy the old dictionary before you add keys.
+  /// values lack them. Copy the old dictionary before you add keys. The save writes what differs
+  /// from the file's metadata when it was read, so that what others have written since stays.
   /// - Parameters:
   ///   - metadata: Property-list values; `nil` removes all keys of the app.
   ///   - store: A store of this coordinator.

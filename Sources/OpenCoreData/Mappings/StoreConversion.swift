@@ -291,15 +291,14 @@ extension NSPersistentStoreCoordinator {
   private func replace(
     _ store: SQLiteStore, at url: URL, _ options: [AnyHashable: Any]?
   ) throws -> NSPersistentStore {
-    // A store that's opened again at its URL has no copy with its metadata.
-    let metadata = store.hasUnsavedMetadata ? store.metadata : nil
     let removed = detach(store)
     do {
       let new = try add(
         .sqlite, store.configuration, at: url, options: options,
         copying: url.isNullDevice ? store : nil)
-      if let metadata, url.standardizedFileURL == store.url?.standardizedFileURL {
-        new.metadata = metadata
+      // A store that's opened again at its URL has no copy with its metadata.
+      if store.hasUnsavedMetadata, url.standardizedFileURL == store.url?.standardizedFileURL {
+        new.metadata = store.mergedMetadata(into: new.metadata)
       }
       removed?.close()
       // The copy is open and complete; a key that can't be read from it has no pair of IDs.

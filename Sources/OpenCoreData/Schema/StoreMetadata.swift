@@ -139,6 +139,26 @@ struct StoreMetadata: @unchecked Sendable {
     return result
   }
 
+  /// Returns a file's values with those that differ between two other lists of values.
+  ///
+  /// What's only in the old values is removed from the file's.
+  static func merging(
+    _ new: [String: Any], changedFrom old: [String: Any], into file: [String: Any]
+  ) -> [String: Any] {
+    var result = file
+    for key in Set(old.keys).union(new.keys) where !isSame(old[key], new[key]) {
+      result[key] = new[key]
+    }
+    return result
+  }
+
+  /// Returns whether two values are stored as the same bytes.
+  private static func isSame(_ one: Any?, _ other: Any?) -> Bool {
+    guard let one, let other else { return one == nil && other == nil }
+    guard let bytes = try? PropertyList.write(["": one]) else { return false }
+    return bytes == (try? PropertyList.write(["": other]))
+  }
+
   private static func isFrameworkKey(_ key: String) -> Bool {
     key.hasPrefix("NSStore") || key.hasPrefix("NSPersistence") || key == autoVacuumKey
       || key.hasPrefix("cdprof.")

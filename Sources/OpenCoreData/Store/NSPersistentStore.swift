@@ -33,6 +33,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   private let lock = NSLock()
   private var forbidsSaves: Bool
   private var knownMetadata: [String: Any]
+  /// The metadata that the file had when it was last read or written.
+  private var fileMetadata: [String: Any]
+  /// What an open transaction has written: the metadata at that time, and the file's with it.
+  private var writtenMetadata: (own: [String: Any], file: [String: Any])?
   /// How often the metadata was set, and how often when it was last written.
   private var metadataChanges = 0
   private var savedMetadataChanges = 0
@@ -49,6 +53,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     self.forbidsSaves = isReadOnly
     self.options = options
     self.knownMetadata = metadata
+    self.fileMetadata = metadata
     self.handle = handle ?? StoreHandle(identifier: identifier, references: references)
   }
 
@@ -118,10 +123,43 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   ///
   /// Another thread may set the metadata in the meantime: the next save writes it then.
   final func savingMetadata<R>(_ body: () throws -> R) rethrows -> R {
-    let changes = lock.withLock { metadataChanges }
+    let changes = lock.withLock { () -> Int in
+      writtenMetadata = nil
+      return metadataChanges
+    }
     let result = try body()
-    lock.withLock { savedMetadataChanges = max(savedMetadataChanges, changes) }
+    lock.withLock {
+      savedMetadataChanges = max(savedMetadataChanges, changes)
+      guard let written = writtenMetadata else { return }
+      writtenMetadata = nil
+      var file = written.file
+      // Object IDs have the identifier that the store was opened with, or that was set here.
+      file[NSStoreUUIDKey] = written.own[NSStoreUUIDKey]
+      knownMetadata = StoreMetadata.merging(knownMetadata, changedFrom: written.own, into: file)
+      fileMetadata = file
+    }
     return result
+  }
+
+  /// Returns a file's metadata with what was changed here since it was last read or written.
+  final func mergedMetadata(into file: [String: Any]) -> [String: Any] {
+    lock.withLock {
+      StoreMetadata.merging(knownMetadata, changedFrom: fileMetadata, into: file)
+    }
+  }
+
+  /// Returns the metadata that the body of `savingMetadata` writes.
+  ///
+  /// - Parameter file: The file's metadata in the open transaction; `nil` if it can't be read.
+  final func metadataToSave(into file: [String: Any]?) -> [String: Any] {
+    lock.withLock { () -> [String: Any] in
+      var merged = knownMetadata
+      if let file {
+        merged = StoreMetadata.merging(knownMetadata, changedFrom: fileMetadata, into: file)
+      }
+      writtenMetadata = (own: knownMetadata, file: merged)
+      return merged
+    }
   }
 
   /// Loads the metadata of a program's own store; called when the store is added.
@@ -155,7 +193,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   /// Replaces values that are already in the file.
   final func updateStoredMetadata(_ change: (inout [String: Any]) -> Void) {
-    lock.withLock { change(&knownMetadata) }
+    lock.withLock {
+      change(&knownMetadata)
+      change(&fileMetadata)
+    }
   }
 
   /// Replaces the store's version hashes with those of a model; the next save writes them.

@@ -159,20 +159,6 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  func saveMetadata() throws {
-    try pool.withWriter { connection in
-      try checkIsNotMoving()
-      guard hasUnsavedMetadata else { return }
-      try savingMetadata { try writeMetadata(on: connection) }
-    }
-  }
-
-  func writeMetadata(on connection: Connection) throws {
-    // The metadata in the file may list attributes of a history that another process has created.
-    _ = try historyTables(on: connection)
-    try StoreMetadata(uuid: identifier, values: metadata).write(to: connection)
-  }
-
   /// Counts a commit through this store, and notifies its watcher if there's no file.
   func finishCommit() -> UInt64 {
     if pool.isInMemory { watcher.withLock { $0 }?.storeCommitted() }
@@ -210,18 +196,6 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
       try pool.withWriter { _ in try StoreFile.copyConsistently(from: source, to: target) }
     }
     if hasUnsavedMetadata { try writeMetadata(toCopy: target) }
-  }
-
-  private func writeMetadata(toCopy file: URL) throws {
-    do {
-      let connection = try Connection(path: file.path, access: .writing)
-      defer { connection.close() }
-      try writeMetadata(on: connection)
-    } catch let error as SQLiteError {
-      throw NSError.coreData(
-        error.openingCode, "\(file.relativePath) couldn't be written: \(error)",
-        [NSFilePathErrorKey: file.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
-    }
   }
 
   /// Checks out the plans of an earlier reader, or new ones.
