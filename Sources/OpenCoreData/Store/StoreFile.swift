@@ -73,13 +73,15 @@ package enum StoreFile {
   /// Moves a store to a URL on the same volume, replacing any store there.
   ///
   /// The database is replaced atomically, with the rows that were in its WAL. The replaced store's
-  /// other files are removed with it, and restored if the move fails. If the process ends at any
-  /// point, the destination has the old or the new store.
+  /// WAL is checkpointed first, unless it's in use; its other files are removed with it, and
+  /// restored if the move fails. If the process ends at any point, the destination has the old or
+  /// the new store.
   /// - Throws: 640 if the disk is full, 512, 513, or 642 if a file can't be moved; 134070 if the
   ///   WAL can't be checkpointed. The destination is unchanged then, unless `isOfUnsyncedFile` is
   ///   true: it has the new store, and what the next open removes.
   package static func move(from source: URL, to destination: URL) throws {
     try checkpoint(source)
+    settle(destination)
     let remains = InterruptedMigrationFiles(of: destination)
     let (files, added) = (
       ExternalStorage(storeURL: destination), ExternalStorage(storeURL: source)
@@ -195,6 +197,21 @@ package enum StoreFile {
         "The WAL of \(store.relativePath) couldn't be checkpointed: \(error)",
         [NSFilePathErrorKey: store.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
     }
+  }
+
+  /// Checkpoints the WAL of a store that's to be replaced, or rolls back its journal: the database
+  /// is the whole store then, also while its other files are removed.
+  ///
+  /// A damaged store, and one that's in use, stays as it is.
+  private static func settle(_ store: URL) {
+    guard FileStamp.exists(path: store.path),
+      companions.contains(where: { FileStamp.exists(path: store.path + $0) })
+    else { return }
+    // Leaving WAL mode removes the WAL.
+    let settings = Connection.Options(
+      busyTimeoutMilliseconds: 200, pragmas: [("journal_mode", "DELETE")])
+    let connection = try? Connection(path: store.path, access: .writing, options: settings)
+    connection?.close()
   }
 
   /// Removes the files of a store; ignores those that don't exist.

@@ -140,6 +140,33 @@ struct StoreFileFailureTests {
     }
   }
 
+  @Test("A store that a failed move doesn't replace keeps the rows in its WAL")
+  func failedMoveKeepsTheRowsInTheWAL() throws {
+    let fixture = try FailureFixture()
+    let store = Self.store(fixture.template)
+    try MigrationScenario.create(store, persons: 6)
+    try MigrationScenario.create(Self.other(fixture.template), persons: 3)
+    let new = try Self.contents(Self.other(fixture.template))
+    let files = ["", "-wal"].map { URL(fileURLWithPath: store.path + $0) }
+    let (context, _) = try Self.add(store)
+    try context.performAndWait {
+      _ = context.make("Person", ["name": "in the WAL"])
+      try context.save()
+    }
+    // As a process leaves them that's killed.
+    let bytes = try files.map { try Data(contentsOf: $0) }
+    StoreWork.close(context)
+    let old = try Self.contents(store)
+    for (file, bytes) in zip(files, bytes) { try bytes.write(to: file) }
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+      try StoreFile.move(from: Self.other(folder), to: Self.store(folder))
+    }
+    try sweep.run(.inputOutput, failing: [.rename], limit: .max) { attempt in
+      let found = try Self.contents(Self.store(attempt.folder))
+      #expect(found == (attempt.error == nil ? new : old), "\(attempt.description)")
+    }
+  }
+
   @Test("A store whose new name can't be synced to disk is complete, and the error says so")
   func unsyncedNamesAreErrors() throws {
     let fixture = try FailureFixture()
