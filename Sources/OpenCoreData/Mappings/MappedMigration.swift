@@ -27,6 +27,10 @@ struct MappedMigration {
   var isInferred = false
   /// Whether the old store stays next to the new one.
   var keepsOldStore = true
+  /// The version hashes of the store when its version was determined; `nil` if they aren't known.
+  ///
+  /// Another process can have migrated it since then.
+  var expectedHashes: [String: Data]?
   /// Called with the migration manager before it's used.
   var prepare: (NSMigrationManager) -> Void = { _ in }
 
@@ -115,12 +119,28 @@ struct MappedMigration {
           manager.cancelMigrationWithError(error)
         }
       }
-      try manager.migrateStore(
-        from: url, type: type, options: options, mapping: mapping, to: new, type: type,
-        options: options)
+      do {
+        try manager.migrateStore(
+          from: url, type: type, options: options, mapping: mapping, to: new, type: type,
+          options: options)
+      } catch {
+        if hasOtherVersion(error) { throw NSError.migratedElsewhere(url) }
+        throw error
+      }
     }
     recorder?.finish()
     return events
+  }
+
+  /// Returns whether the store couldn't be opened because it got another version in the meantime.
+  private func hasOtherVersion(_ error: any Error) -> Bool {
+    guard let expectedHashes, (error as NSError).code == NSMigrationManagerSourceStoreError else {
+      return false
+    }
+    let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: type, at: url)
+    guard let hashes = metadata?[StoreMetadata.hashesKey] as? [String: Data] else { return false }
+    return hashes != expectedHashes
   }
 
   private func emit(

@@ -57,8 +57,9 @@ extension NSPersistentStoreCoordinator {
       return try StagedMigration(
         url: store.url, type: store.type, configuration: store.configuration, manager: stages,
         destination: managedObjectModel, options: store.options,
+        storeHashes: { try Self.versionHashes(of: store) },
         storeModel: { try self.sourceModel(of: store, stages) },
-        migrate: { try self.infer(store, from: $0, to: $1) }
+        migrate: { try self.infer(store, from: $0, to: $1, hashes: $2) }
       ).run()
     }
     let source = try store.model ?? sourceModel(of: store)
@@ -73,12 +74,15 @@ extension NSPersistentStoreCoordinator {
       return try infer(store, from: source, to: managedObjectModel, hashes: store.hashes)
     }
     migrationLog?.note("\(mappings.count) mapping models in the bundles are for these versions")
-    try migrate(store, from: source, to: managedObjectModel, mappings)
+    try migrate(
+      store, from: source, to: managedObjectModel, mappings, isInferred: false,
+      hashes: store.hashes)
   }
 
   private func migrate(
     _ store: MigratingStore, from source: NSManagedObjectModel,
-    to destination: NSManagedObjectModel, _ mappings: [NSMappingModel], isInferred: Bool = false
+    to destination: NSManagedObjectModel, _ mappings: [NSMappingModel], isInferred: Bool,
+    hashes: [String: Data]?
   ) throws {
     do {
       var migration = MappedMigration(
@@ -86,6 +90,7 @@ extension NSPersistentStoreCoordinator {
         configuration: store.configuration, options: store.options, hub: eventHub,
         type: store.type, log: migrationLog)
       migration.isInferred = isInferred
+      migration.expectedHashes = hashes
       try migration.run()
     } catch {
       throw NSError.migrating(error, store.url)
@@ -97,7 +102,7 @@ extension NSPersistentStoreCoordinator {
   /// - Parameter hashes: The version hashes of the store; `nil` if they aren't compared.
   private func infer(
     _ store: MigratingStore, from source: NSManagedObjectModel,
-    to destination: NSManagedObjectModel, hashes: [String: Data]? = nil
+    to destination: NSManagedObjectModel, hashes: [String: Data]?
   ) throws {
     let mapping = InferredMapping(from: source, to: destination)
     let obstacles = mapping.obstacles(in: store.configuration)
@@ -106,7 +111,8 @@ extension NSPersistentStoreCoordinator {
     }
     guard store.type == .sqlite else {
       return try migrate(
-        store, from: source, to: destination, [NSMappingModel(mapping)], isInferred: true)
+        store, from: source, to: destination, [NSMappingModel(mapping)], isInferred: true,
+        hashes: hashes)
     }
     do {
       var migration = LightweightMigration(
@@ -118,6 +124,12 @@ extension NSPersistentStoreCoordinator {
     } catch {
       throw NSError.migrating(error, store.url)
     }
+  }
+
+  /// Returns the version hashes of a store as it is; `nil` if it has none.
+  private class func versionHashes(of store: MigratingStore) throws -> [String: Data]? {
+    let metadata = try metadataForPersistentStore(type: store.type, at: store.url)
+    return metadata[StoreMetadata.hashesKey] as? [String: Data]
   }
 
   /// Returns the model that a store was created with: the one in a SQLite store, or else one in the

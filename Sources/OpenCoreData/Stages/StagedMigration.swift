@@ -15,10 +15,12 @@ struct StagedMigration {
   let destination: NSManagedObjectModel
   /// The options of the store.
   let options: [AnyHashable: Any]?
+  /// Returns the version hashes of the store as it is; `nil` if they aren't known.
+  let storeHashes: () throws -> [String: Data]?
   /// Returns the model of the store as it is.
   let storeModel: () throws -> NSManagedObjectModel
-  /// Migrates the store in place from its model to another.
-  let migrate: (NSManagedObjectModel, NSManagedObjectModel) throws -> Void
+  /// Migrates the store in place from its model to another, if it still has the version hashes.
+  let migrate: (NSManagedObjectModel, NSManagedObjectModel, [String: Data]?) throws -> Void
 
   /// A version among the stages.
   private struct Position: Comparable {
@@ -73,9 +75,11 @@ struct StagedMigration {
   }
 
   private func advance(to model: NSManagedObjectModel) throws {
+    // If another process migrates the store now, the hashes are those from before.
+    let hashes = try storeHashes()
     let present = try storeModel()
     guard present.digest != model.digest else { return }
-    try migrate(present, model)
+    try migrate(present, model, hashes)
   }
 
   private func checkStages() throws {

@@ -3,6 +3,7 @@ import Glibc
 import OpenCoreData
 import ProfileEvents
 import SQLiteDriver
+import Synchronization
 import Testing
 
 @testable import OpenCoreData
@@ -276,5 +277,112 @@ struct MigrationConditionsTests {
     #expect(calls == 2)
     #expect(
       try store.values("SELECT DISTINCT ZNICKNAME FROM ZPERSON") == [[.text("new")]])
+  }
+
+  /// Runs the work of another process once.
+  private final class OtherProcess: Sendable {
+    private let hasRun = Mutex(false)
+
+    func run(_ work: () throws -> Void) {
+      let isFirst = hasRun.withLock { hasRun -> Bool in
+        defer { hasRun = true }
+        return !hasRun
+      }
+      guard isFirst else { return }
+      do { try work() } catch { Issue.record("\(error)") }
+    }
+  }
+
+  private static func nicknamed() -> NSManagedObjectModel {
+    LightweightMigrationTests.model { person, _ in
+      person.properties.append(
+        LightweightMigrationTests.attribute("nickname", .stringAttributeType))
+    }
+  }
+
+  /// Opens a store with nicknames, which migrates it.
+  private static func withPersons(
+    _ url: URL, _ type: NSPersistentStore.StoreType, _ options: [AnyHashable: Any],
+    log: MigrationDebugLog? = nil, _ body: ([NSManagedObject]) throws -> Void
+  ) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: nicknamed())
+    let bundle = url.deletingLastPathComponent().appendingPathComponent("Bundle")
+    coordinator.migrationBundles = [Bundle(path: bundle.path)].compactMap { $0 }
+    coordinator.migrationLog = log
+    let store = try coordinator.addPersistentStore(type: type, at: url, options: options)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      try body(context.all("Person", by: "name"))
+      try context.save()
+    }
+    try coordinator.remove(store)
+  }
+
+  @Test(
+    "A stage, or the migration of a document, that another process is done with isn't repeated",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
+  func stepOfAnotherProcessIsNotRepeated(type: NSPersistentStore.StoreType) throws {
+    let folder = try ProcessFolder.makeFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = folder.appendingPathComponent("Store.data")
+    let source = LightweightMigrationTests.model()
+    let former = NSPersistentStoreCoordinator(managedObjectModel: source)
+    let store = try former.addPersistentStore(type: type, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = former
+    try context.performAndWait {
+      _ = context.make("Person", ["name": "Ada"])
+      try context.save()
+    }
+    try former.remove(store)
+    // A document doesn't contain its model.
+    let model = folder.appendingPathComponent("Bundle/Model.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    try Data(ModelDocument.text(of: source).text.utf8).write(
+      to: model.appendingPathComponent("contents"))
+
+    var options = MigratedStore.automatic
+    if type == .sqlite {
+      options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager([
+        NSLightweightMigrationStage([source, Self.nicknamed()].map(\.versionChecksum))
+      ])
+    }
+    let other = OtherProcess()
+    let begin = type == .sqlite ? "inferred mapping, in place" : "so it's inferred"
+    let log = MigrationDebugLog(level: 1) { line in
+      guard line.contains(begin) else { return }
+      other.run {
+        try Self.withPersons(url, type, MigratedStore.automatic) { persons in
+          for person in persons { person.setValue("new", forKey: "nickname") }
+        }
+      }
+    }
+    var names: [String] = []
+    try Self.withPersons(url, type, options, log: log) { persons in
+      names = persons.compactMap { $0.value(forKey: "nickname") as? String }
+    }
+    #expect(names == ["new"])
+  }
+
+  @Test("A migration with a mapping model reports that another process has migrated the store")
+  func mappedMigrationOfAMigratedStoreIsReported() throws {
+    let store = try LightweightMigrationTests.store()
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: .sqlite, at: store.url)
+    try store.migrate(to: Self.nicknamed())
+    let rows = try store.rows(of: "ZPERSON")
+    let source = LightweightMigrationTests.model()
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: source, destinationModel: Self.nicknamed())
+    var migration = MappedMigration(
+      url: store.url, source: source, destination: Self.nicknamed(), mappings: [mapping],
+      configuration: nil, options: nil)
+    let plain = thrownError { try migration.run() }
+    #expect(plain?.code == NSMigrationManagerSourceStoreError)
+    migration.expectedHashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+    let compared = thrownError { try migration.run() }
+    #expect(compared?.isOfMigrationElsewhere == true)
+    #expect(try store.rows(of: "ZPERSON") == rows)
   }
 }
