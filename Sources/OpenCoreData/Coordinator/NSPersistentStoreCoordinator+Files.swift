@@ -106,7 +106,8 @@ extension NSPersistentStoreCoordinator {
   /// Only a store is removed; any other file at the URL is kept. With
   /// `NSPersistentStoreForceDestroyOption`, a SQLite database that's too corrupt to determine
   /// whether it's a store is removed, too. After an error, the store is complete, or its database
-  /// is removed; calling it again then removes the other files.
+  /// is removed; calling it again then removes the other files. A power loss doesn't bring back a
+  /// store; if the folder of a document can't be synced to disk, the error says so.
   /// - Throws: 134080 if there's no file, or it isn't a store of the type; 134070 if the file is in
   ///   use, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a file;
   ///   the file system's errors.

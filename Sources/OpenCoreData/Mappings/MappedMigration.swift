@@ -195,6 +195,7 @@ struct MappedMigration {
       // Some file systems have no links.
       if keepsOldStore, link(url.path, old.path) != 0 {
         try FileManager.default.copyItem(at: url, to: old)
+        try StoreFile.sync(old)
       }
       let unsynced = try FileDescriptors.changingName(in: folder) {
         guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
@@ -286,6 +287,7 @@ extension MappedMigration {
       // Some file systems have no links.
       if keepsOldStore, link(url.path, old.path) != 0 {
         try FileManager.default.copyItem(at: url, to: old)
+        try StoreFile.sync(old)
       }
       unsynced = try FileDescriptors.changingName(in: folder) {
         guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }

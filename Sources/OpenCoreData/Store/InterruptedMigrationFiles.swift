@@ -53,13 +53,18 @@ struct InterruptedMigrationFiles {
 
   /// Removes a store and all remains of operations on it.
   ///
-  /// After an error, the store is complete, or `StoreFile.isPartlyRemoved(at:)` is true.
+  /// A power loss doesn't bring back the store. After an error, it's complete, or
+  /// `StoreFile.isPartlyRemoved(at:)` is true.
   /// - Throws: 512, 513, or 642 for a file that can't be removed.
   func removeWithStore() throws {
+    // Until all files are removed, the list shows that some are left.
+    note()
     do throws(FileProblem) {
       let directory = try FileDescriptors.openFolder(folder)
       defer { close(directory) }
       try removeTemporaryStores(in: directory, among: FileDescriptors.names(in: directory))
+      guard unlink(url.path) == 0 || errno == ENOENT else { throw FileProblem(errno) }
+      try FileDescriptors.syncNames(in: directory)
     } catch {
       throw NSError.file(url.path, "removed", error.number)
     }

@@ -91,11 +91,15 @@ extension NSError {
   }
 
   /// Returns the error for a file that is complete in its place, but whose name isn't on disk.
-  static func unsynced(_ url: URL, _ problem: FileProblem) -> NSError {
+  ///
+  /// - Parameter deed: What is done with it, as a participle.
+  static func unsynced(
+    _ url: URL, _ problem: FileProblem, deed: String = "written"
+  ) -> NSError {
     let cause = file(url.path, "synced", problem.number)
     return coreData(
       cause.code,
-      "\(url.path) is written, but its folder can't be synced to disk, so a power loss can bring "
+      "\(url.path) is \(deed), but its folder can't be synced to disk, so a power loss can bring "
         + "back what was there before: \(FileErrorText.words(problem.number)). Check the disk.",
       [NSFilePathErrorKey: url.path, unsyncedKey: true, NSUnderlyingErrorKey: cause])
   }

@@ -104,6 +104,26 @@ struct PowerLossTests {
     }
   }
 
+  @Test(
+    "A destroyed store is complete or gone, and doesn't come back",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
+  func destroyedStoreDoesNotComeBack(type: NSPersistentStore.StoreType) throws {
+    let fixture = try FailureFixture()
+    let work = StoreWork(testDescription: type.rawValue, type: type)
+    try work.create(in: fixture.template)
+    let before = try work.content(fixture.template)
+    let sweep = FailureSweep(copying: fixture.template, into: fixture.scratch) { folder in
+      try NSPersistentStoreCoordinator(managedObjectModel: StoreWork.model())
+        .destroyPersistentStore(at: folder.appendingPathComponent(work.fileName), type: type)
+    }
+    try check(sweep) { loss in
+      let store = loss.folder.appendingPathComponent(work.fileName)
+      guard FileManager.default.fileExists(atPath: store.path) else { return }
+      #expect(!loss.isComplete, "\(loss.description)")
+      #expect(try work.content(loss.folder) == before, "\(loss.description)")
+    }
+  }
+
   private func check<Prepared>(
     _ sweep: FailureSweep<Prepared>, _ check: (FailureSweep<Prepared>.Loss) throws -> Void
   ) throws {

@@ -203,6 +203,49 @@ struct StoreFileFailureTests {
     try check("New.sqlite", nil) { try StoreFile.place($0, at: $1) }
   }
 
+  @Test(
+    "On a file system without links, the copy of an old store is synced before it's replaced",
+    arguments: [NSPersistentStore.StoreType.sqlite, .xml])
+  func copyOfAnOldStoreIsSynced(type: NSPersistentStore.StoreType) throws {
+    let source = LightweightMigrationTests.model()
+    let destination = LightweightMigrationTests.model { person, _ in
+      person.properties.append(
+        LightweightMigrationTests.attribute("nickname", .stringAttributeType))
+    }
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: source, destinationModel: destination)
+    func syncs(hasLinks: Bool) throws -> Int {
+      let folder = try ProcessFolder.makeFolder()
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let url = folder.appendingPathComponent("Store.data")
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: source)
+      try coordinator.addPersistentStore(type: type, at: url)
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      try context.performAndWait {
+        _ = context.make("Person", ["name": "Ada"])
+        try context.save()
+      }
+      StoreWork.close(context)
+      let migration = MappedMigration(
+        url: url, source: source, destination: destination, mappings: [mapping],
+        configuration: nil, options: nil, type: type)
+      func migrate() throws {
+        if hasLinks { return try migration.run() }
+        let failure = FailingFiles.Failure(.denied, at: 1, isPermanent: true)
+        try FailingFiles.run(below: folder, counting: [.link], failure: failure) {
+          try migration.run()
+        }.result.get()
+      }
+      let (result, report) = FailingFiles.run(below: folder, counting: [.sync], migrate)
+      try result.get()
+      #expect(FileManager.default.fileExists(atPath: migration.oldFile().path))
+      return report.counts[.sync] ?? 0
+    }
+    let counts = try (copied: syncs(hasLinks: false), linked: syncs(hasLinks: true))
+    #expect(counts.copied == counts.linked + 1)
+  }
+
   @Test("A store whose destruction fails has all of its values, or is gone; the next one ends it")
   func failedDestructionIsCompleted() throws {
     let fixture = try FailureFixture()

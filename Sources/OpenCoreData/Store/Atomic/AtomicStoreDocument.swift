@@ -252,7 +252,16 @@ struct AtomicStoreFile {
   ///
   /// - Throws: The file system's errors.
   func remove() throws {
-    if exists { try FileManager.default.removeItem(at: url) }
+    guard exists else { return }
+    let unsynced: FileProblem?
+    do {
+      unsynced = try FileDescriptors.changingName(in: url.deletingLastPathComponent().path) {
+        guard unlink(url.path) == 0 || errno == ENOENT else { throw FileProblem(errno) }
+      }
+    } catch let problem as FileProblem {
+      throw NSError.file(url.path, "removed", problem.number)
+    }
+    if let unsynced { throw NSError.unsynced(url, unsynced, deed: "removed") }
   }
 
   /// Returns the target of a symbolic link; `nil` if the file isn't a link, or its target doesn't
