@@ -10,8 +10,9 @@ extension NSManagedObjectContext {
   /// reading them, unsaved references to them become `nil`, objects that refer to them otherwise
   /// are refreshed, and new objects that a cascade rule applies to are deleted. Inserted objects
   /// are registered as faults, and deregistered unless they're retained. Unregistered objects are
-  /// ignored. Posts did-change and did-merge. If the notification comes from a context of another
-  /// coordinator with the same store file, the rows are read again.
+  /// ignored, unless a fetched results controller with a batch size lists them. Posts did-change
+  /// and did-merge. If the notification comes from a context of another coordinator with the same
+  /// store file, the rows are read again.
   ///
   /// A child has saved its deletions only to its parent. In a context that doesn't read from that
   /// parent, such as the parent itself, the deleted objects are deleted as `delete(_:)` does, so
@@ -56,8 +57,10 @@ extension NSManagedObjectContext {
         let coordinator = context.requiredCoordinator
         if forgotten.insert(ObjectIdentifier(coordinator)).inserted { coordinator.forget(changes) }
         context.advanceGeneration()
+        let followed = context.registerFollowed(changes)
         context.reload(changes.updated)
         context.merge(changes, rereads: true)
+        withExtendedLifetime(followed) {}
       }
     }
   }
@@ -99,6 +102,8 @@ extension NSManagedObjectContext {
     }
     endReadTransaction()
     advanceGeneration()
+    let followed = isVisible ? registerFollowed(saved) : []
+    defer { withExtendedLifetime(followed) {} }
     var applied = MergedChanges()
     for identity in saved.inserted {
       if hasParent, let object = registeredForMerge(identity, isSaved: true) {

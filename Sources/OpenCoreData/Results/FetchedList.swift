@@ -133,12 +133,21 @@ final class BatchedList: FetchedList {
   }
 
   func position(of object: NSManagedObject) -> Int? {
+    position(of: RowKey(object.identity))
+  }
+
+  /// Returns whether a row is in the list.
+  func contains(_ identity: FetchedIdentity) -> Bool {
+    position(of: RowKey(identity)) != nil
+  }
+
+  private func position(of key: RowKey) -> Int? {
     adoptSavedKeys()
     if positions == nil {
       positions = Dictionary(
         keys.enumerated().map { (RowKey($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
-    return positions?[RowKey(object.identity)]
+    return positions?[key]
   }
 
   func edit(

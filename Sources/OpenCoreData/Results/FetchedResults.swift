@@ -235,6 +235,7 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
 
   private func follow() {
     guard observers.isEmpty else { return }
+    context.addFollower(self)
     observers = [
       NotificationCenter.default.addObserver(
         forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
@@ -259,6 +260,12 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     else { return }
     try? present.write(self)
     cache = present
+  }
+}
+
+extension FetchedResults: RowFollower {
+  func lists(_ identity: FetchedIdentity) -> Bool {
+    delegate != nil && (list as? BatchedList)?.contains(identity) == true
   }
 }
 
