@@ -84,8 +84,10 @@ final class RetainedList: FetchedList {
 /// positions.
 final class BatchedList: FetchedList {
   private var keys: [FetchedIdentity]
-  /// Objects without a permanent key, by the key they are listed with.
-  private var unsaved: [Int64: NSManagedObject]
+  /// Objects that haven't been saved, by the key they are listed with.
+  private var unsaved: [RowKey: NSManagedObject]
+  /// The keys that the objects in `unsaved` are listed with; `nil` after a change of them.
+  private var unsavedKeys: [ObjectIdentifier: RowKey]?
   private var loaded: [RowKey: NSManagedObject] = [:]
   /// The keys of each loaded batch, least recently used first.
   private var batches: [[RowKey]] = []
@@ -93,14 +95,14 @@ final class BatchedList: FetchedList {
   private let plan: FetchPlan
   private let context: NSManagedObjectContext
 
-  /// - Parameter unsaved: The objects whose keys are temporary.
+  /// - Parameter unsaved: The listed objects that haven't been saved.
   init(
     keys: [FetchedIdentity], unsaved: [NSManagedObject], plan: FetchPlan,
     context: NSManagedObjectContext
   ) {
     self.keys = keys
     self.unsaved = Dictionary(
-      unsaved.map { ($0.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
+      unsaved.map { (RowKey($0.identity), $0) }, uniquingKeysWith: { first, _ in first })
     self.plan = plan
     self.context = context
   }
@@ -115,8 +117,8 @@ final class BatchedList: FetchedList {
 
   func object(at position: Int) -> NSManagedObject {
     let identity = keys[position]
-    if let object = unsaved[identity.primaryKey] { return object }
     let key = RowKey(identity)
+    if let object = unsaved[key] { return object }
     if let object = loaded[key] {
       touch(key)
       return object
@@ -127,13 +129,21 @@ final class BatchedList: FetchedList {
 
   func objectID(at position: Int) -> NSManagedObjectID {
     let key = keys[position]
-    return unsaved[key.primaryKey]?.objectID
+    return unsaved[RowKey(key)]?.objectID
       ?? NSManagedObjectID(
         layout: key.layout, primaryKey: key.primaryKey, store: context.store(for: key.layout))
   }
 
   func position(of object: NSManagedObject) -> Int? {
-    position(of: RowKey(object.identity))
+    if let position = position(of: RowKey(object.identity)) { return position }
+    guard !unsaved.isEmpty else { return nil }
+    // Undoing its insertion gives an object another key.
+    let known =
+      unsavedKeys
+      ?? Dictionary(
+        unsaved.map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+    unsavedKeys = known
+    return known[ObjectIdentifier(object)].flatMap { position(of: $0) }
   }
 
   /// Returns whether a row is in the list.
@@ -154,29 +164,36 @@ final class BatchedList: FetchedList {
     removing removed: [Int], inserting inserted: [(object: NSManagedObject, position: Int)]
   ) {
     adoptSavedKeys()
-    for position in removed { unsaved[keys[position].primaryKey] = nil }
-    for (object, _) in inserted where object.primaryKey <= 0 { unsaved[object.primaryKey] = object }
+    for position in removed { unsaved[RowKey(keys[position])] = nil }
+    for (object, _) in inserted where object.primaryKey <= 0 || object.isInserted {
+      unsaved[RowKey(object.identity)] = object
+    }
     keys.edit(
       removing: removed,
       inserting: inserted.map { ($0.object.identity, $0.position) })
-    positions = nil
+    (positions, unsavedKeys) = (nil, nil)
   }
 
-  /// Replaces the keys of objects that were saved in the meantime with their permanent keys.
+  /// Lists objects that have got permanent keys with these, and those that were saved by key only.
   private func adoptSavedKeys() {
-    guard unsaved.contains(where: { $0.key != $0.value.primaryKey }) else { return }
-    for (position, identity) in keys.enumerated() {
-      guard let object = unsaved[identity.primaryKey], object.primaryKey > 0 else { continue }
-      keys[position] = object.identity
-      unsaved[identity.primaryKey] = nil
+    func hasChanged(_ key: RowKey, _ object: NSManagedObject) -> Bool {
+      object.primaryKey > 0 && (key != RowKey(object.identity) || !object.isInserted)
     }
-    positions = nil
+    guard unsaved.contains(where: { hasChanged($0.key, $0.value) }) else { return }
+    for (position, identity) in keys.enumerated() {
+      let key = RowKey(identity)
+      guard let object = unsaved[key], hasChanged(key, object) else { continue }
+      keys[position] = object.identity
+      unsaved[key] = nil
+      if object.isInserted { unsaved[RowKey(object.identity)] = object }
+    }
+    (positions, unsavedKeys) = (nil, nil)
   }
 
   private func load(batchOf position: Int) {
     let start = position / plan.batchSize * plan.batchSize
     let slice = keys[start..<min(start + plan.batchSize, keys.count)].filter {
-      loaded[RowKey($0)] == nil && unsaved[$0.primaryKey] == nil
+      loaded[RowKey($0)] == nil && unsaved[RowKey($0)] == nil
     }
     var objects: [NSManagedObject]
     do {

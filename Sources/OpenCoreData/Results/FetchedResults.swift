@@ -115,8 +115,14 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
     keysOnly.includesPropertyValues = false
     let ids = try context.fetchIDs(keysOnly)
     // Those of a parent aren't registered yet. The list follows their keys, which saves change.
-    let unsaved = ids.filter(\.isTemporaryID).map { id in
+    var unsaved = ids.filter(\.isTemporaryID).map { id in
       context.registeredObject(for: id) ?? context.registered(id.layout, id.primaryKey)
+    }
+    // New objects can have permanent IDs, until their insertion is undone.
+    let reserved = context.changes.inserted.array.filter { $0.primaryKey > 0 }
+    if !reserved.isEmpty {
+      let listed = Set(ids.map { RowKey($0.identity) })
+      unsaved += reserved.filter { listed.contains(RowKey($0.identity)) }
     }
     list = BatchedList(
       keys: ids.map { $0.identity }, unsaved: unsaved, plan: plan, context: context)

@@ -73,4 +73,36 @@ struct ResultsBatchTests {
       #expect(Self.names(controller) == ["a", "e0", "e1", "e2", "e3"])
     }
   }
+
+  @Test(
+    "Undoing an insertion removes the object, even if it has a permanent ID",
+    arguments: [true, false])
+  func undoneInsertionWithAPermanentIDIsRemoved(isFetchedLater: Bool) throws {
+    let stack = try Self.stack()
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      context.undoManager = UndoManager()
+      let changes = Lines()
+      let controller = Self.controller(context, changes)
+      if !isFetchedLater { try controller.performFetch() }
+      let new = context.make("Employee", ["name": "e9"])
+      context.processPendingChanges()
+      try context.obtainPermanentIDs(for: [new])
+      if isFetchedLater { try controller.performFetch() }
+      let old = (0..<6).map { "e\($0)" }
+      #expect(Self.names(controller) == old + ["e9"])
+      context.undo()
+      #expect(changes.lines.last == "delete 6")
+      #expect(Self.names(controller) == old)
+      context.redo()
+      #expect(changes.lines.last == "insert 6")
+      #expect(Self.names(controller) == old + ["e9"])
+      try context.obtainPermanentIDs(for: [new])
+      try context.save()
+      #expect(Self.names(controller) == old + ["e9"])
+      context.delete(new)
+      context.processPendingChanges()
+      #expect(Self.names(controller) == old)
+    }
+  }
 }
