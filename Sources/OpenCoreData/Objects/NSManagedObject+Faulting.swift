@@ -77,13 +77,27 @@ extension NSManagedObject {
   final func turnIntoFault() {
     // A fault that couldn't be read may have changes.
     guard !isFault || values != nil else { return }
+    let former = state
     willTurnIntoFault()
+    if !state.isDisjoint(with: [.updated, .deleted]) { forgetChanges(since: former) }
     row.release()
     row = layout.faultRow
     values = nil
     prefetched = nil
     state = state.intersection(.noted.union(.lasting).union(.inserted)).union(.fault)
     didTurnIntoFault()
+  }
+
+  /// Removes the object from the changes of its context, such as those of `willTurnIntoFault`.
+  ///
+  /// - Parameter former: The state before `willTurnIntoFault`.
+  @inline(never)
+  private func forgetChanges(since former: ObjectState) {
+    guard let context else { return }
+    context.changes.updated.remove(self)
+    context.changes.deleted.remove(self)
+    if !former.contains(.eventUpdated) { context.changes.eventUpdated.remove(self) }
+    if !former.contains(.eventDeleted) { context.changes.eventDeleted.remove(self) }
   }
 
   /// Marks a fault whose row doesn't exist as deleted; its values are `nil`.

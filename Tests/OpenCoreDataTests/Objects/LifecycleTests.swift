@@ -9,6 +9,8 @@ final class TalkativeCar: NSManagedObject {
   nonisolated(unsafe) static var driverAtFetch: NSManagedObject?
   /// The context that `awakeFromFetch` releases.
   nonisolated(unsafe) static var contextUntilFetch: NSManagedObjectContext?
+  /// The name that `willTurnIntoFault` sets.
+  nonisolated(unsafe) static var nameAtFault: String?
 
   private func note(_ call: String) {
     TalkativeCar.calls.append("\(primitiveValue(forKey: "name") ?? "-").\(call)")
@@ -37,6 +39,7 @@ final class TalkativeCar: NSManagedObject {
   override func willTurnIntoFault() {
     super.willTurnIntoFault()
     note("willTurnIntoFault")
+    if let name = TalkativeCar.nameAtFault { setValue(name, forKey: "name") }
   }
 
   override func didTurnIntoFault() {
@@ -182,6 +185,26 @@ struct LifecycleTests {
       #expect(context.registeredObjects == Set(cars))
       // The first one was a fault already.
       #expect(TalkativeCar.takeCalls() == ["b.willTurnIntoFault", "-.didTurnIntoFault"])
+    }
+  }
+
+  @Test("A value that's set in willTurnIntoFault is discarded", arguments: StoreKind.allCases)
+  func valueSetInWillTurnIntoFaultIsDiscarded(kind: StoreKind) throws {
+    let context = try stack(kind).context()
+    defer { TalkativeCar.nameAtFault = nil }
+    try context.performAndWait {
+      let car = context.make("Car", ["name": "a"])
+      try context.save()
+      TalkativeCar.nameAtFault = "late"
+      context.refresh(car, mergeChanges: false)
+      TalkativeCar.nameAtFault = nil
+      #expect(car.isFault && !car.hasChanges && !context.hasChanges)
+      #expect(context.updatedObjects.isEmpty)
+      #expect(car.value(forKey: "name") as? String == "a")
+      car.setValue("b", forKey: "name")
+      #expect(context.updatedObjects == [car])
+      try context.save()
+      #expect(!context.hasChanges)
     }
   }
 
