@@ -222,7 +222,10 @@ final class ModelArchiveReader {
 
   /// Returns a fetch request template from its archived dictionary.
   func template(_ value: BinaryPropertyList.Value?) -> FetchRequestTemplate? {
-    FetchRequestTemplate(archived: archive.dictionary(value))
+    var template = FetchRequestTemplate(archived: archive.dictionary(value))
+    // It's parsed when it's used.
+    if let format = template?.predicateFormat, !mayParse(format) { template?.predicateFormat = nil }
+    return template
   }
 
   /// Reads the configurations: OpenCoreData's, or any dictionary of the model from names to lists

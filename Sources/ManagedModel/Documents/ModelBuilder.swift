@@ -364,8 +364,10 @@ extension ModelBuilder {
       return nil
     }
     _ = entity(named: entityName, for: reader, at: "entity")
+    // It's parsed when it's used.
+    let format = reader.text("predicateString").flatMap { mayParse($0, reader) ? $0 : nil }
     var request = FetchRequestTemplate(
-      name: name, entityName: entityName, predicateFormat: reader.text("predicateString"))
+      name: name, entityName: entityName, predicateFormat: format)
     request.fetchLimit = reader.count("fetchLimit") ?? 0
     request.fetchBatchSize = reader.count("fetchBatchSize") ?? 0
     request.resultType = UInt(reader.count("resultType") ?? 0)

@@ -36,9 +36,33 @@ struct ModelLimitTests {
     let indexes = ["i", "j", "k"].map {
       "<fetchIndex name=\"\($0)\" partialIndexPredicate=\"\(key)\"/>"
     }
+    let requests = ["i", "j", "k"].map {
+      "<fetchRequest name=\"\($0)\" entity=\"E\" predicateString=\"\(key)\"/>"
+    }
+    for contents in [
+      "<entity name=\"E\">\(indexes.joined())</entity>",
+      "<entity name=\"E\"/>\(requests.joined())",
+    ] {
+      #expect(
+        Self.message(contents)
+          == "The predicates and expressions of the model have more than 4 MiB.")
+    }
+  }
+
+  @Test func archivedFetchRequestsAreLimited() {
+    let entity = NSEntityDescription()
+    entity.name = "E"
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let format = String(repeating: "a", count: 1 << 20)
+    model.fetchRequestTemplates = (0..<5).map {
+      FetchRequestTemplate(name: "r\($0)", entityName: "E", predicateFormat: format)
+    }
+    let error = #expect(throws: ModelError.self) {
+      try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+    }
     #expect(
-      Self.message("<entity name=\"E\">\(indexes.joined())</entity>")
-        == "The predicates and expressions of the model have more than 4 MiB.")
+      error?.message == "The predicates and expressions of the model have more than 4 MiB.")
   }
 
   /// Files of zeros, one byte longer than the limit.
