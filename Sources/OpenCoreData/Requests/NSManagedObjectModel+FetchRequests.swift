@@ -13,11 +13,12 @@ extension NSManagedObjectModel {
     return requests
   }
 
-  /// Returns a copy of the fetch request with a name; `nil` if the model has none.
+  /// Returns a copy of the fetch request with a name; `nil` if the model has none, or if the
+  /// predicate in its document can't be parsed.
   ///
   /// For templates without variables: a variable without a value stops the program when the request
-  /// is executed. It's a programmer error if the predicate in the model can't be parsed. Core Data
-  /// returns the model's own request, which must not be changed.
+  /// is executed. A predicate that can't be parsed is printed to stderr; `cdprof model` lists it,
+  /// too. Core Data returns the model's own request, which must not be changed.
   public func fetchRequestTemplate(
     forName name: String
   ) -> NSFetchRequest<any NSFetchRequestResult>? {
@@ -36,13 +37,12 @@ extension NSManagedObjectModel {
   /// Returns a copy of the fetch request with a name, with values for its variables.
   ///
   /// A variable without a value stops the program when the request is executed. Values change
-  /// neither the structure nor the operators of the predicate. It's a programmer error if the
-  /// predicate in the model can't be parsed.
+  /// neither the structure nor the operators of the predicate.
   ///
   /// - Parameters:
   ///   - name: The name of the template.
   ///   - variables: Values by the variables' names, without the `$`; `NSNull` for `nil`.
-  /// - Returns: The request, or `nil` if the model has none with that name.
+  /// - Returns: The request; `nil` as for `fetchRequestTemplate(forName:)`.
   public func fetchRequestFromTemplate(
     withName name: String, substitutionVariables variables: [String: Any]
   ) -> NSFetchRequest<any NSFetchRequestResult>? {
@@ -91,7 +91,11 @@ extension NSManagedObjectModel {
     do {
       return try template.request(in: self)
     } catch {
-      fatalError("The predicate of the fetch request \(name) can't be read: \(error)")
+      // A model's document is data, which must not stop the program.
+      SQLDebugLog.writeToStandardError(
+        "CoreData: error: The predicate of the fetch request '\(name)' can't be read: "
+          + "\(error.message) (character \(error.column)).")
+      return nil
     }
   }
 

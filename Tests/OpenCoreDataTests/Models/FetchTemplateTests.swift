@@ -88,6 +88,24 @@ struct FetchTemplateTests {
     #expect(late.message.contains("The model is in use."))
   }
 
+  @Test("A template whose predicate can't be parsed isn't there, and doesn't stop the process")
+  func templateWithAnInvalidPredicateIsNil() throws {
+    let document = """
+      <model><entity name="A"><attribute name="x" attributeType="Date"/></entity>
+      <fetchRequest name="broken" entity="A" predicateString="x == "/>
+      <fetchRequest name="all" entity="A"/></model>
+      """
+    let read = try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+    let compiled = try ModelArchive.read(bytes: ModelArchive.bytes(of: read))
+    for model in [read, compiled] {
+      #expect(model.fetchRequestTemplate(forName: "broken") == nil)
+      #expect(
+        model.fetchRequestFromTemplate(withName: "broken", substitutionVariables: ["x": 1]) == nil)
+      #expect(Array(model.fetchRequestTemplatesByName.keys) == ["all"])
+      #expect(model.fetchRequestTemplate(forName: "all") != nil)
+    }
+  }
+
   @Test func templateDoesNotRetainTheStoresOfItsRequest() throws {
     let model = TestModels.company()
     weak var released: NSPersistentStore?
