@@ -37,7 +37,8 @@ struct VariableSubstitution {
     case .constant(let value) where namesObjects: NSExpression(.constant(named(value)))
     case .constant, .evaluatedObject, .keyPath, .anyKey: expression
     case .variable(let name): values[name] ?? expression
-    case .path(let operand, let path): self.path(self.expression(operand), path)
+    case .path(let operand, let path):
+      self.path(self.expression(operand), path, origin: expression.origin)
     case .subscripted(let operand, let index):
       NSExpression(.subscripted(self.expression(operand), self.index(index)))
     case .function(let function, let arguments):
@@ -71,7 +72,11 @@ struct VariableSubstitution {
   ///
   /// A variable after a dot with a string as its value is a key path, which is appended to a path
   /// from the object.
-  private func path(_ operand: NSExpression, _ path: NSExpression) -> NSExpression {
+  ///
+  /// - Parameter origin: How the path was made; a variable that remains keeps it.
+  private func path(
+    _ operand: NSExpression, _ path: NSExpression, origin: NSExpression.Origin
+  ) -> NSExpression {
     let path = expression(path)
     let keyPath: PredicateKeyPath
     switch path.node {
@@ -89,6 +94,8 @@ struct VariableSubstitution {
       let path = NSExpression(.path(operand, NSExpression(.keyPath(keyPath))))
       var evaluator = PredicateEvaluator(root: nil)
       return (try? evaluator.value(of: path)).map { NSExpression(.constant($0)) } ?? path
+    case .variable:
+      return NSExpression(.path(operand, NSExpression(.keyPath(keyPath))), origin: origin)
     default: return NSExpression(.path(operand, NSExpression(.keyPath(keyPath))))
     }
   }

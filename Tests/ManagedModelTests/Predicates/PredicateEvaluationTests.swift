@@ -217,6 +217,10 @@ struct PredicateEvaluationTests {
       leftExpression: expression, rightExpression: NSExpression(forConstantValue: "Bob"),
       modifier: .direct, type: .equalTo)
     #expect(predicate.predicateFormat == "$x.name == \"Bob\"")
+    // Another variable has no effect on it.
+    let other = predicate.withSubstitutionVariables(["y": 1]) as? NSComparisonPredicate
+    #expect(other?.leftExpression.expressionType == .keyPath)
+    #expect(other?.leftExpression.keyPath == "$x.name")
     let subquery = NSExpression(
       forSubquery: NSExpression(forKeyPath: "people"), usingIteratorVariable: "x",
       predicate: predicate)
