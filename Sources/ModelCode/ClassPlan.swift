@@ -123,13 +123,13 @@ struct PropertyPlan {
   let type: SwiftType
   /// The index and offset of the property's slot, or `nil` if generated code doesn't read one.
   let slot: (index: Int, offset: Int)?
+  /// The name of the slot, which is another one than that of the list of slots.
+  var slotName: String
 }
 
 extension PropertyPlan {
-  /// The name of the slot, with a replacement for `declarations`, which is taken.
-  var slotName: String {
-    name == "declarations" ? "declarationsValue" : name
-  }
+  /// The name of the list of a class's slots.
+  static let slotList = "declarations"
 
   /// Writes the property and, for a to-many relationship, its lazily read counterpart.
   func write(to source: inout SourceLines) {

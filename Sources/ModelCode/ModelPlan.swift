@@ -61,7 +61,9 @@ struct ModelPlan {
     }
     assignsClasses = names.areAssigned
     let typeName = ModelPlan.typeName(name)
-    self.name = owners[typeName] == nil ? typeName : typeName + "Classes"
+    self.name =
+      owners[typeName] == nil
+      ? typeName : SwiftNames.free(typeName + "Classes") { owners[$0] != nil }
   }
 
   private static func typeName(_ name: String) -> String {
@@ -94,7 +96,7 @@ extension ClassPlan {
     var lazyTaken = SwiftNames.taken.union(parent.flatMap { members[$0] } ?? [])
     var taken = lazyTaken.union(ClassPlan.lazyNames(of: own))
     let wanted = Set(own.map { SwiftNames.identifier($0.name) })
-    properties = own.compactMap { property in
+    var plans = own.compactMap { property -> PropertyPlan? in
       guard let type = SwiftType(property, names) else { return nil }
       let hasLazy = (property as? NSRelationshipDescription)?.isToMany == true
       func isTaken(_ name: String) -> Bool {
@@ -118,9 +120,15 @@ extension ClassPlan {
       let index = geometry.properties.firstIndex { $0 === property }
       return PropertyPlan(
         property: property, name: name, type: type,
-        slot: type.hasSlot ? index.map { ($0, geometry.offsets[$0]) } : nil)
+        slot: type.hasSlot ? index.map { ($0, geometry.offsets[$0]) } : nil, slotName: name)
     }
-    .sorted { $0.name < $1.name }
+    if let index = plans.firstIndex(where: { $0.name == PropertyPlan.slotList }) {
+      let others = Set(plans.map(\.name))
+      plans[index].slotName = SwiftNames.free(PropertyPlan.slotList + "Value") {
+        others.contains($0)
+      }
+    }
+    properties = plans.sorted { $0.name < $1.name }
   }
 }
 

@@ -49,6 +49,16 @@ package enum SwiftNames {
     name.prefix(1).uppercased() + name.dropFirst()
   }
 
+  /// Returns a name, followed by a number from 2 on if it's taken.
+  static func free(_ name: String, _ isTaken: (String) -> Bool) -> String {
+    var (result, number) = (name, 2)
+    while isTaken(result) {
+      result = "\(name)\(number)"
+      number += 1
+    }
+    return result
+  }
+
   /// Returns the name of the lazily read counterpart of a to-many relationship.
   static func lazy(_ name: String) -> String { "lazy" + capitalized(name) }
 

@@ -1,3 +1,4 @@
+import ManagedModel
 import Testing
 
 @testable import ModelCode
@@ -33,5 +34,26 @@ struct NamesTests {
   @Test(arguments: [("a", "\"a\""), ("a\"\\\n", "\"a\\\"\\\\\\n\""), ("\u{1}", "\"\\u{1}\"")])
   func stringsBecomeSwiftLiterals(text: String, literal: String) {
     #expect(SwiftNames.literal(text) == literal)
+  }
+
+  @Test("Generated names differ from those of the model's classes and properties")
+  func generatedNamesAreUnique() throws {
+    let (shop, other) = (NSEntityDescription(), NSEntityDescription())
+    shop.name = "Shop"
+    shop.managedObjectClassName = "ShopModel"
+    shop.properties = ["declarations", "declarationsValue"].map { name -> NSPropertyDescription in
+      let attribute = NSAttributeDescription()
+      attribute.name = name
+      attribute.attributeType = .stringAttributeType
+      return attribute
+    }
+    other.name = "Other"
+    other.managedObjectClassName = "ShopModelClasses"
+    let model = NSManagedObjectModel()
+    model.entities = [shop, other]
+    let plan = try ModelPlan(model, name: "Shop", file: "Shop")
+    #expect(plan.name == "ShopModelClasses2")
+    let slots = plan.classes.flatMap(\.slots).map(\.slotName)
+    #expect(Set(slots) == ["declarationsValue", "declarationsValue2"])
   }
 }
