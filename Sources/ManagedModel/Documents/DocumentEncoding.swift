@@ -33,8 +33,7 @@ package enum DocumentEncoding {
     }
     switch declaredName(in: bytes) {
     case "utf-8", "utf8", "us-ascii", "ascii", nil: return try checked(bytes, file)
-    case "iso-8859-1", "latin1", "latin-1":
-      return Array(String(bytes.map { Character(Unicode.Scalar($0)) }).utf8)
+    case "iso-8859-1", "latin1", "latin-1": return fromLatin1(bytes)
     case .some(let name):
       throw ModelErrors(
         ModelError(
@@ -83,6 +82,23 @@ package enum DocumentEncoding {
           nextStep: "Save it in UTF-8.", file: file, line: 1, column: 1))
     }
     return Array(text.utf8)
+  }
+
+  /// Returns a document in Latin-1 in UTF-8, without a character or a string for each byte.
+  private static func fromLatin1(_ bytes: [UInt8]) -> [UInt8] {
+    let count = bytes.count { $0 >= 0x80 }
+    guard count > 0 else { return bytes }
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count + count)
+    for byte in bytes {
+      if byte < 0x80 {
+        result.append(byte)
+      } else {
+        result.append(0xC0 | byte >> 6)
+        result.append(0x80 | byte & 0x3F)
+      }
+    }
+    return result
   }
 
   private static func checked(

@@ -193,6 +193,36 @@ struct EditorFormsTests {
     }
   }
 
+  @Test("A document in Latin-1 has the same text in UTF-8")
+  func bytesInLatin1BecomeTheirCharacters() throws {
+    let head = Array(#"<?xml version="1.0" encoding="ISO-8859-1"?>"#.utf8)
+    let letters = UInt8(1)...255
+    let read = try DocumentEncoding.utf8(Data(head + Array(letters)), file: "Zoo")
+    let text = String(String.UnicodeScalarView(letters.map { Unicode.Scalar($0) }))
+    #expect(read.suffix(text.utf8.count).elementsEqual(text.utf8))
+    #expect(read.count == head.count + text.utf8.count)
+  }
+
+  /// The most memory that the process has used, in MB.
+  private static var peakMegabytes: Int {
+    let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+    let words = line.split { $0 == " " || $0 == "\t" }
+    return (words.dropFirst().first.flatMap { Int($0) } ?? 0) / 1_024
+  }
+
+  @Test("A document in Latin-1 takes a few times its size while it's read")
+  func memoryOfLatin1IsLimited() async {
+    await #expect(processExitsWith: .success) {
+      let head = #"<?xml version="1.0" encoding="ISO-8859-1"?><model>"#
+      let data = Data(Array(head.utf8) + [UInt8](repeating: 0xE9, count: 16 << 20))
+      let before = EditorFormsTests.peakMegabytes
+      _ = try DocumentEncoding.utf8(data, file: "Zoo")
+      let grown = EditorFormsTests.peakMegabytes - before
+      precondition(before > 0 && grown < 200, "grown by \(grown) MB")
+    }
+  }
+
   /// Invalid bytes would crash the system's parser.
   @Test func invalidEncodingReportsTheOffset() {
     var bytes = Array(Self.plain.utf8)
