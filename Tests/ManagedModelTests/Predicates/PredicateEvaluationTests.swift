@@ -151,6 +151,8 @@ struct PredicateEvaluationTests {
     ("'straße' LIKE[c] 'STRA?E' AND 'straße' LIKE[c] 'strasse' AND 'ß' LIKE[c] '?'", true),
     ("'ß' LIKE[c] '??' OR 'straße' LIKE[c] 'stra??e' OR 'e\\u0301ß' LIKE[cd] '???'", false),
     ("'e\\u0301ß!' LIKE[cd] '???' AND 'aßb' LIKE[c] '*?b' AND 'aßb' LIKE[c] 'a*?b'", true),
+    ("'a?' LIKE[w] 'a？' AND 'a＊b' LIKE[w] 'a＊?' AND 'Ａb' LIKE[w] 'A?'", true),
+    ("'ab' LIKE[w] 'a？' OR 'abc' LIKE[w] 'a＊' OR 'ab' LIKE[cdw] 'A？'", false),
     // A comment or a quotation up to the end of a pattern.
     ("'ab' MATCHES '(?x) a b # c' AND 'a.c' MATCHES '\\Qa.c'", true),
     ("'abc' MATCHES '(?x) a b # c' OR 'abc' MATCHES '\\Qa.c'", false),

@@ -117,7 +117,7 @@ package enum StringMatching {
   package static func isLike(
     _ text: String, _ pattern: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
-    let pattern = LikePattern(folded(pattern, options))
+    let pattern = LikePattern(folded(escaped(pattern, options), options))
     guard !isByteWise(options), pattern.hasSingleCharacters, !text.utf8.allSatisfy({ $0 < 0x80 })
     else {
       return pattern.matches(folded(text, options))
@@ -127,6 +127,28 @@ package enum StringMatching {
         let parts = Array(folded(String(character), options).unicodeScalars)
         return (parts, parts.count > character.unicodeScalars.count)
       })
+  }
+
+  /// Full-width and small characters that become a wildcard or an escape if the width is ignored.
+  private static let wideWildcards: Set<Unicode.Scalar> = [
+    "\u{FF0A}", "\u{FF1F}", "\u{FF3C}", "\u{FE61}", "\u{FE56}", "\u{FE68}",
+  ]
+
+  /// Returns a pattern of `LIKE` in which characters that folding makes wildcards are escaped.
+  private static func escaped(
+    _ pattern: String, _ options: NSComparisonPredicate.Options
+  ) -> String {
+    guard options.contains(.widthInsensitive), !isByteWise(options),
+      pattern.unicodeScalars.contains(where: { wideWildcards.contains($0) })
+    else { return pattern }
+    var scalars = String.UnicodeScalarView()
+    var isEscaped = false
+    for scalar in pattern.unicodeScalars {
+      if !isEscaped, wideWildcards.contains(scalar) { scalars.append("\\") }
+      scalars.append(scalar)
+      isEscaped = scalar == "\\" && !isEscaped
+    }
+    return String(scalars)
   }
 
   /// Returns the result of `MATCHES`: whether a regular expression matches the entire string.
