@@ -50,8 +50,9 @@ extension NSPersistentStoreCoordinator {
   /// - Throws: 134070 for a store of another coordinator.
   public func remove(_ store: NSPersistentStore) throws {
     if store.persistentStoreCoordinator === self {
-      store.willRemove(from: self)
       postWillRemove(store)
+      // After the observers, who may still save to it: a program's own store may close itself.
+      store.willRemove(from: self)
     }
     guard let known = detach(store) else {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")

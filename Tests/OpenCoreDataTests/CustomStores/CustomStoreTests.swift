@@ -70,6 +70,26 @@ struct CustomStoreTests {
     }
   }
 
+  @Test("Observers of a removal save to the store before it's told of the removal")
+  func observersSaveBeforeARemoval() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    nonisolated(unsafe) var failure: NSError?
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: stack.store, queue: nil
+    ) { _ in
+      context.performAndWait {
+        _ = context.make("Employee", ["name": "Dora"])
+        failure = context.saveError()
+      }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try stack.coordinator.remove(stack.store)
+    #expect(failure == nil)
+    let calls = stack.shelf.takeCalls().filter { $0.hasPrefix("save") || $0 == "willRemove" }
+    #expect(calls.count == 2 && calls.last == "willRemove")
+  }
+
   @Test("The store of the documentation is read and written")
   func documentedStoreWorks() throws {
     let page = try String(
