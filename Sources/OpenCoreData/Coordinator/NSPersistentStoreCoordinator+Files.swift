@@ -6,8 +6,7 @@ import SQLiteDriver
 extension NSPersistentStoreCoordinator {
   /// Returns the store at a URL; `nil` if none was added from there.
   public func persistentStore(for url: URL) -> NSPersistentStore? {
-    let path = url.standardizedFileURL.path
-    return persistentStores.first { $0.url?.standardizedFileURL.path == path }
+    persistentStores.first { $0.url?.isSameLocation(as: url) ?? false }
   }
 
   /// Returns the URL of a store.
@@ -210,6 +209,18 @@ extension NSPersistentStoreCoordinator {
       "\(url.relativePath) is in use. Remove the store from its coordinator first, or pass "
         + "NSPersistentStoreForceDestroyOption.", [NSFilePathErrorKey: url.path])
   }
+}
+
+extension URL {
+  /// Returns whether both refer to the same file, or are equal.
+  ///
+  /// The path of a store on a server isn't that of a file, nor of a store on another server.
+  fileprivate func isSameLocation(as other: URL) -> Bool {
+    guard isPath, other.isPath else { return absoluteString == other.absoluteString }
+    return standardizedFileURL.path == other.standardizedFileURL.path
+  }
+
+  private var isPath: Bool { isFileURL || scheme == nil }
 }
 
 // Metadata of stores: the book's chapter 12, with Core Data's names.

@@ -70,6 +70,24 @@ struct CustomStoreTests {
     }
   }
 
+  @Test("A store on a server is found by its URL, not by the path of another one")
+  func storesOfServersAreFoundByURL() throws {
+    NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, type: ShelfStore.shelfType)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+    for host in ["one", "two"] {
+      let url = try #require(URL(string: "shelf://\(host)/company"))
+      let store = try coordinator.addPersistentStore(
+        type: ShelfStore.shelfType, at: url, options: ["shelf": Shelf()])
+      #expect(coordinator.persistentStore(for: url) === store)
+    }
+    let file = URL(fileURLWithPath: "/company")
+    #expect(coordinator.persistentStore(for: file) == nil)
+    let store = try coordinator.addPersistentStore(
+      type: ShelfStore.shelfType, at: file, options: ["shelf": Shelf()])
+    let indirect = URL(fileURLWithPath: "/tmp/../company")
+    #expect(coordinator.persistentStore(for: indirect) === store)
+  }
+
   @Test("Observers of a removal save to the store before it's told of the removal")
   func observersSaveBeforeARemoval() throws {
     let stack = try ShelfStack()
