@@ -9,13 +9,17 @@ import Synchronization
 /// Created by the coordinator; any thread may use its properties. A program's own stores are
 /// subclasses of `NSIncrementalStore` or `NSAtomicStore`.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-  // `lock` guards what can be set; `url` changes only under the coordinator's lock
+  // `lock` guards what can be set
   /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, `NSInMemoryStoreType`, or the type
   /// that the store's class was registered for.
   open var type: String { storeType }
   private let storeType: String
   /// The file; for an in-memory store, the URL it was added with, or `nil`.
-  public internal(set) var url: URL?
+  public internal(set) final var url: URL? {
+    get { lock.withLock { location } }
+    set { lock.withLock { location = newValue } }
+  }
+  private var location: URL?
   /// The model's configuration whose entities it contains; `PF_DEFAULT_CONFIGURATION_NAME` for all.
   public var configurationName: String { configuration ?? "PF_DEFAULT_CONFIGURATION_NAME" }
   /// `nil` for all entities.
@@ -23,7 +27,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The options it was added with.
   public let options: [AnyHashable: Any]?
   /// The coordinator it was added to; `nil` after it was removed.
-  public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+  public internal(set) final var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+    get { lock.withLock { owner } }
+    set { lock.withLock { owner = newValue } }
+  }
+  private weak var owner: NSPersistentStoreCoordinator?
 
   /// The handle through which object IDs refer to the store.
   let handle: StoreHandle
@@ -48,7 +56,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   ) {
     self.storeType = type
     self.configuration = configuration
-    self.url = url
+    self.location = url
     self.opensReadOnly = isReadOnly
     self.forbidsSaves = isReadOnly
     self.options = options

@@ -1,3 +1,4 @@
+import Dispatch
 import OpenCoreData
 import Synchronization
 import Testing
@@ -103,6 +104,27 @@ struct CoordinatorCallsTests {
       return try context.everyObject(of: "Employee").map { $0.value(forKey: "name") as? String }
     }
     #expect(names == ["mine"])
+  }
+
+  @Test("The URL and the coordinator of a store can be read while it's moved and removed")
+  func storesAreReadWhileTheyAreRemoved() throws {
+    for _ in 0..<10 {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+      let store = try coordinator.addPersistentStore(
+        type: .inMemory, at: URL(fileURLWithPath: "/first"))
+      DispatchQueue.concurrentPerform(iterations: 4) { worker in
+        for number in 0..<500 {
+          if worker == 0 {
+            _ = coordinator.setURL(URL(fileURLWithPath: "/store\(number)"), for: store)
+          } else {
+            #expect(store.url?.path.isEmpty == false)
+            #expect(store.persistentStoreCoordinator.map { $0 === coordinator } ?? true)
+          }
+        }
+        if worker == 0 { try? coordinator.remove(store) }
+      }
+      #expect(store.persistentStoreCoordinator == nil && store.url?.path == "/store499")
+    }
   }
 
   @Test("A coordinator's blocks run in order, nested ones immediately")
