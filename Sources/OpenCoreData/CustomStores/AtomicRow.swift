@@ -8,13 +8,13 @@ struct AtomicRow {
   /// Creates the row of an object.
   ///
   /// - Throws: 134070 for a value that isn't of its property's type.
-  init(_ node: NSAtomicStoreCacheNode, of store: NSAtomicStore) throws {
+  init(_ node: NSAtomicStoreCacheNode, version: Int64, of store: NSAtomicStore) throws {
     let layout = node.objectID.layout
     let key = node.objectID.primaryKey
     row = MemoryRow(
       layout: layout, primaryKey: key,
       row: try NodeRow.row(
-        layout, version: 1,
+        layout, version: version,
         value: { name in node.value(forKey: name) },
         destination: { slot in
           try AtomicRow.ids(node.value(forKey: slot.name), slot.relationship, store).first

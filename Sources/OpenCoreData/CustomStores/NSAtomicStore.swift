@@ -139,6 +139,8 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   }
 
   /// Adds nodes to the store; in `load()`, or later for data that appeared in the meantime.
+  ///
+  /// If a later node replaces one, saving an object that was read before is a conflict.
   public final func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
     callLock.lock()
     defer { callLock.unlock() }
@@ -195,9 +197,17 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     }
   }
 
-  /// Writes the rows of nodes to the tables.
+  /// Writes the rows of nodes to the tables, each with the next version of the row it replaces.
   private func put(_ nodes: [NSAtomicStoreCacheNode]) throws {
-    let rows = try nodes.map { try AtomicRow($0, of: self) }
+    let versions = contents.withLock { contents -> [Int64] in
+      var versions: [Int64] = []
+      for identity in nodes.map(\.objectID.identity) {
+        let replaced = contents.tables.row(identity.layout.rootIndex, identity.primaryKey)
+        versions.append((replaced?.row.version ?? 0) &+ 1)
+      }
+      return versions
+    }
+    let rows = try zip(nodes, versions).map { try AtomicRow($0, version: $1, of: self) }
     contents.withLock { contents in
       for row in rows { row.put(into: &contents.tables) }
     }

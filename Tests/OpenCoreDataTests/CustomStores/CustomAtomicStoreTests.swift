@@ -231,6 +231,25 @@ struct CustomAtomicStoreTests {
     }
   }
 
+  @Test("Saving an object whose node was replaced after it was read is a conflict")
+  func replacedNodesAreConflicts() throws {
+    let bed = try Bed()
+    try bed.fill()
+    let (context, store) = try bed.open()
+    try context.performAndWait {
+      let cleo = try ShelfStack.employees(context)[2]
+      cleo.setValue("Chloe", forKey: "name")
+      let node = NSAtomicStoreCacheNode(objectID: cleo.objectID)
+      node.setValue("Clio", forKey: "name")
+      store.addCacheNodes([node])
+      #expect(context.saveError()?.code == NSManagedObjectMergeError)
+      #expect(node.value(forKey: "name") as? String == "Clio")
+      context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+      try context.save()
+      #expect(cleo.value(forKey: "name") as? String == "Clio")
+    }
+  }
+
   @Test("A node that replaces another has its relationships, also those without destinations")
   func replacedNodesLoseTheirDestinations() throws {
     let bed = try Bed()
