@@ -13,10 +13,11 @@ extension NSManagedObjectContext {
       request.affectedStores?.contains { $0 === store } ?? true
     }
     guard stores.count == 1, let store = stores.first as? NSIncrementalStore else { return nil }
-    if NSPersistentStoreRequestType.batches.contains(request.requestType) {
-      _ = try store.writable()
-    }
+    let isBatch = NSPersistentStoreRequestType.batches.contains(request.requestType)
+    if isBatch { _ = try store.writable() }
     let result = try store.calling(in: scope) { try store.execute(request, with: self) }
+    // Any cached to-many may have changed, as after a batch on a SQLite store.
+    if isBatch { store.forget(MergedChanges()) }
     if let result = result as? NSPersistentStoreResult { return result }
     switch request {
     case let request as NSBatchInsertRequest:

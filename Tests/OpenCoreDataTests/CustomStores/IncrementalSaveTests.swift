@@ -73,6 +73,24 @@ struct IncrementalSaveTests {
     }
   }
 
+  @Test("To-many relationships are read again after a batch request and a refresh")
+  func batchesDiscardCachedRelationships() throws {
+    let stack = try ShelfStack()
+    let context = stack.context()
+    try context.performAndWait {
+      let sales = try context.fetch(ShelfStack.request("Department"))[1]
+      #expect((sales.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 2)
+      stack.shelf.items["d1"]?.values["employees"] = ["e2"]
+      let request = NSBatchDeleteRequest(
+        fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee"))
+      _ = try context.execute(request)
+      _ = stack.shelf.takeCalls()
+      context.refresh(sales, mergeChanges: false)
+      #expect((sales.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 1)
+      #expect(stack.shelf.takeCalls().contains("employees d1"))
+    }
+  }
+
   @Test("A new object without a valid permanent ID fails the save")
   func invalidPermanentIDsAreErrors() throws {
     final class ForgetfulStore: NSIncrementalStore, @unchecked Sendable {
