@@ -19,6 +19,7 @@ extension NSManagedObjectContext {
     checkModel(of: objectID.layout)
     let (rootIndex, key) = (objectID.layout.rootIndex, presentKey(of: objectID))
     return registry.object(rootIndex: rootIndex, key: key) ?? twin(rootIndex: rootIndex, key: key)
+      ?? reassigned(objectID.layout, key)
   }
 
   /// Returns the object with an ID: the registered object, or a fault that isn't checked against
@@ -30,7 +31,9 @@ extension NSManagedObjectContext {
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     checkModel(of: objectID.layout)
     let key = presentKey(of: objectID)
-    if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: key) {
+    if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: key)
+      ?? reassigned(objectID.layout, key)
+    {
       return object
     }
     guard isOfOwnStore(objectID) else {
@@ -49,7 +52,7 @@ extension NSManagedObjectContext {
     checkModel(of: objectID.layout)
     let (rootIndex, key) = (objectID.layout.rootIndex, presentKey(of: objectID))
     if let object = registry.object(rootIndex: rootIndex, key: key)
-      ?? twin(rootIndex: rootIndex, key: key)
+      ?? twin(rootIndex: rootIndex, key: key) ?? reassigned(objectID.layout, key)
     {
       if object.state.contains(.inaccessible) {
         guard try revive(object) else { throw NSError.missingObject(objectID) }

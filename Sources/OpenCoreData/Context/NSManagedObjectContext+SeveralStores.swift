@@ -303,6 +303,17 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// Returns the new object with a temporary key that was assigned to another store since its ID
+  /// was created; `nil` if there's none.
+  final func reassigned(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject? {
+    guard key < 0, coordinator?.hasSeveralStores == true else { return nil }
+    for storeIndex in 0..<reads.storeCount {
+      let rootIndex = layout.at(storeIndex).rootIndex
+      if let object = registry.object(rootIndex: rootIndex, key: key) { return object }
+    }
+    return nil
+  }
+
   private func move(_ object: NSManagedObject, to store: RowStore) {
     makeRoom(for: store.storeIndex)
     object.move(to: object.layout.at(store.storeIndex))

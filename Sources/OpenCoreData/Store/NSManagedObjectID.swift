@@ -97,17 +97,23 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     return references.component(for: RowKey(identity))
   }
 
-  /// Returns whether both identify the same row of the same store.
+  /// Returns whether both identify the same row of the same store, or the same new object.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
-    return primaryKey == other.primaryKey && layout.rootIndex == other.layout.rootIndex
+    return primaryKey == other.primaryKey && placeIndex == other.placeIndex
       && handle === other.handle
   }
 
   /// A hash consistent with `isEqual`.
   public override var hash: Int {
     // Sets and dictionaries hash it again.
-    Int(truncatingIfNeeded: primaryKey) ^ layout.rootIndex << 48
+    Int(truncatingIfNeeded: primaryKey) ^ placeIndex << 48
+  }
+
+  /// The index of the root entity in its store; in no store for a temporary ID, because the object
+  /// can still be assigned to another one.
+  private var placeIndex: Int {
+    primaryKey > 0 ? layout.rootIndex : layout.rootIndex &- layout.rootOffset
   }
 
   /// The entity and the URI, as Core Data prints them.

@@ -39,6 +39,25 @@ struct SeveralStoresSaveTests {
     }
   }
 
+  @Test("A new object keeps its temporary ID when it's assigned to another store")
+  func assignedObjectKeepsItsTemporaryID() throws {
+    let two = try TwoStores(.memories)
+    let context = two.context()
+    try context.performAndWait {
+      let employee = context.make("Employee", ["name": "a"])
+      let id = employee.objectID
+      let names = [id: "a"]
+      context.assign(employee, to: two.stores[1])
+      #expect(employee.objectID == id && names[employee.objectID] == "a")
+      #expect(context.registeredObject(for: id) === employee)
+      #expect(context.object(with: id) === employee)
+      let found = try context.existingObject(with: id)
+      #expect(found === employee && context.registeredObjects == [employee])
+      try context.save()
+      #expect(employee.objectID != id && employee.objectID.persistentStore === two.stores[1])
+    }
+  }
+
   @Test("S-H07 assigning a saved object, or to a store without its entity, stops the process")
   func invalidAssignmentsStopTheProcess() async {
     let saved = await #expect(
