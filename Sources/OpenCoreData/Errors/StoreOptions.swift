@@ -44,6 +44,16 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Option: true runs SQLite's ANALYZE when the file is opened, for better query plans.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
+/// Option: whether an XML store is validated when it's read; it has no effect, because each is.
+public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
+/// Option: the classes that are decoded from a binary store, in addition to those of attributes; it
+/// has no effect, because value transformers decode the values.
+public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
+/// Option: whether any class is decoded from a binary store; it has no effect.
+public let NSBinaryStoreInsecureDecodingCompatibilityOption =
+  "NSBinaryStoreInsecureDecodingCompatibilityOption"
+/// Option: the file protection of a store on iOS; it has no effect on Linux.
+public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
 /// Option of destroying and replacing: true does so even if the file is in use.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 /// Key of the metadata: the type of the store.

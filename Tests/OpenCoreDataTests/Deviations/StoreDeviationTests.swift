@@ -94,6 +94,25 @@ struct StoreDeviationTests {
     for _ in 0..<2 { #expect(try statements(cacheName: name) == expected) }
   }
 
+  @Test(arguments: [StoreKind.sqlite, .xml, .binary])
+  func optionsOfOtherPlatformsAreAccepted(kind: StoreKind) throws {
+    let options: [AnyHashable: Any] = [
+      NSValidateXMLStoreOption: false, NSBinaryStoreSecureDecodingClasses: ["NSUUID"],
+      NSBinaryStoreInsecureDecodingCompatibilityOption: true,
+      NSPersistentStoreFileProtectionKey: "NSFileProtectionComplete",
+    ]
+    let stack = try TestStack(kind, model: TestModels.company())
+    for count in 1...2 {
+      let context = try stack.coldContext(options: options)
+      try context.performAndWait {
+        _ = context.make("Employee", ["name": "e\(count)"])
+        try context.save()
+        let employees = try context.everyObject(of: "Employee")
+        #expect(employees.count == count)
+      }
+    }
+  }
+
   @Test func partialIndexOfAnUnusualPredicateHasAllRows() throws {
     for (format, condition) in [
       ("price > 2", "WHERE ZPRICE > 2.0"), ("name.length > 2", nil), ("name IN {'a'}", nil),
