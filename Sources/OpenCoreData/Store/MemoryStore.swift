@@ -2,7 +2,7 @@ import ManagedModel
 import ProfileEvents
 import Synchronization
 
-/// A store in the memory of the process, discarded with its coordinator.
+/// A store in the memory of the process, discarded when it's removed, or with its coordinator.
 ///
 /// Predicates and sort descriptors are evaluated for the rows, so a fetch supports everything that
 /// can be evaluated in memory; it runs no statements. This is also the base class of stores whose
@@ -97,12 +97,17 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   func beginReading() throws -> any StoreReader {
     let commit = commitNumber
-    return MemoryReader(store: self, tables: contents.withLock { $0.tables }, commit: commit)
+    let tables = try contents.withLock { contents -> MemoryTables in
+      guard !isRemoved else { throw NSError.removedStore(self) }
+      return contents.tables
+    }
+    return MemoryReader(store: self, tables: tables, commit: commit)
   }
 
   /// Returns a copy of the tables, whose rows are as fast to access as the row cache's.
   func openGeneration() throws -> StoreGeneration {
-    contents.withLock { contents in
+    try contents.withLock { contents in
+      guard !isRemoved else { throw NSError.removedStore(self) }
       let commit = countCommit()
       let reader = MemoryReader(store: self, tables: contents.tables, commit: commit)
       return StoreGeneration(store: self, commit: commit, reader: reader, sharesCache: false)
@@ -145,7 +150,13 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  func close() { markRemoved() }
+  /// Releases the rows; the coordinator keeps the store itself for the IDs of its objects.
+  func close() {
+    markRemoved()
+    // Open snapshots aren't read again.
+    _ = countCommit()
+    contents.withLock { $0.tables = MemoryTables(rootCount: layouts.rootCount) }
+  }
 }
 
 /// The rows and to-many keys of an in-memory store: a value type, so that a copy is a snapshot.

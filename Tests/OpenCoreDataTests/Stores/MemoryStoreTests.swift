@@ -1,6 +1,9 @@
 import OpenCoreData
 import ProfileEvents
+import Synchronization
 import Testing
+
+@testable import OpenCoreData
 
 @Suite("In-memory stores")
 struct MemoryStoreTests {
@@ -161,6 +164,34 @@ struct MemoryStoreTests {
       (dictionaries.fetchOffset, dictionaries.resultType) = (-1, .dictionaryResultType)
       #expect(try context.fetch(dictionaries).count == 8)
     }
+  }
+
+  @Test(
+    "A fault of a removed store can't be read, and the store releases its rows",
+    arguments: [StoreKind.memory, .xml, .binary])
+  func removedStoresReleaseTheirRows(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: TestModels.company())
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      _ = writer.make("Employee", ["name": "Ada"])
+      try writer.save()
+      writer.reset()
+    }
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first as? MemoryStore)
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      request.includesPropertyValues = false
+      let ada = try #require(try context.fetch(request).first)
+      #expect(ada.isFault)
+      try coordinator.remove(store)
+      #expect(ada.value(forKey: "name") == nil)
+      #expect(ada.isFault && !ada.isDeleted)
+      #expect(context.faultError?.code == NSPersistentStoreOperationError)
+    }
+    let isEmpty = store.contents.withLock { $0.tables.rows.allSatisfy(\.isEmpty) }
+    #expect(isEmpty)
   }
 
   @Test("An order by a to-many relationship is an error, as in SQL")
