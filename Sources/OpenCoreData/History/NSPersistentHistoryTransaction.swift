@@ -187,3 +187,13 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
     }
   }
 }
+
+extension NSPersistentHistoryTransaction: NSCopying {
+  /// Returns itself: a transaction is immutable.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+extension NSPersistentHistoryChange: NSCopying {
+  /// Returns itself: a change is immutable.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+}

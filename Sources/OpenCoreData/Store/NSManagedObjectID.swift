@@ -122,6 +122,11 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   }
 }
 
+extension NSManagedObjectID: NSCopying {
+  /// Returns itself: an ID is immutable.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
 extension NSManagedObjectID: ManagedObjectReference, URIRepresentable {
   /// The ID itself.
   package var referenceIdentity: AnyHashable { AnyHashable(self) }

@@ -186,6 +186,11 @@ public final class NSQueryGenerationToken: NSObject, @unchecked Sendable {
   }
 }
 
+extension NSQueryGenerationToken: NSCopying {
+  /// Returns itself: a token is immutable.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
 extension CachingStore {
 
   /// Adds rows of a generation to the row cache if it has nothing newer, and otherwise to the

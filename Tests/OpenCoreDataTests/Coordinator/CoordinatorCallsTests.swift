@@ -230,6 +230,29 @@ struct CoordinatorCallsTests {
     }
   }
 
+  @Test("Object IDs, history transactions, changes, and query generations are copied as themselves")
+  func immutableValuesAreCopiedAsThemselves() throws {
+    let stack = try SharedStack(
+      .sqlite, TestModels.company(), options: [NSPersistentHistoryTrackingKey: true])
+    let context = stack.context()
+    try context.performAndWait {
+      let employee = context.make("Employee")
+      try context.save()
+      let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+      let result = try context.execute(request) as? NSPersistentHistoryResult
+      let transactions = result?.result as? [NSPersistentHistoryTransaction]
+      let transaction = try #require(transactions?.first)
+      let change = try #require(transaction.changes?.first)
+      let values: [any NSObject & NSCopying] = [
+        employee.objectID, transaction, change, NSQueryGenerationToken.current,
+      ]
+      for value in values {
+        let copy = value.copy(with: nil) as? NSObject
+        #expect(copy === value)
+      }
+    }
+  }
+
   @Test("A class returns its entity in the model used last, and a fetch request for it")
   func classEntityComesFromTheModelUsedLast() throws {
     Clerk.registerClass(named: "Clerk")
