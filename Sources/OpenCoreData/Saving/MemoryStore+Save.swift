@@ -7,28 +7,40 @@ extension MemoryStore {
   func writeToDocument(
     _ plan: SavePlan, beforeCommit: () throws -> Void
   ) throws -> [Row] {
-    let (rows, commit) = try contents.withLock { contents in
+    let (rows, commit) = try writing.withLock { () -> ([Row], UInt64) in
       try checkIsNotMoving()
-      try check(plan, contents.tables)
+      try contents.withLock { try check(plan, $0.tables) }
       guard let document else {
         try beforeCommit()
         let rows = newRows(of: plan.written)
-        return (rows, apply(plan, rows, to: &contents.tables))
+        return (rows, contents.withLock { apply(plan, rows, to: &$0.tables) })
       }
-      let rows = newRows(of: plan.written)
-      var tables = contents.tables
-      let commit = apply(plan, rows, to: &tables)
-      do {
-        try document.write(
-          tables, of: self, lastKey: contents.lastKeys.max() ?? 0, beforeCommit: beforeCommit)
-      } catch {
-        for row in rows { row.release() }
-        throw error
-      }
-      contents.tables = tables
-      return (rows, commit)
+      return try write(plan, to: document, beforeCommit: beforeCommit)
     }
     return remember(plan, rows: rows, commit: commit)
+  }
+
+  /// Writes a save to the document, then to the tables, which are read as before until then.
+  private func write(
+    _ plan: SavePlan, to document: AtomicStoreDocument, beforeCommit: () throws -> Void
+  ) throws -> ([Row], UInt64) {
+    let rows = newRows(of: plan.written)
+    let (present, lastKeys) = contents.withLock { ($0.tables, $0.lastKeys) }
+    var tables = present
+    put(plan, rows, into: &tables, commit: commitNumber)
+    do {
+      try document.write(
+        tables, of: self, lastKey: lastKeys.max() ?? 0, beforeCommit: beforeCommit)
+    } catch {
+      for row in rows { row.release() }
+      throw error
+    }
+    let saved = tables
+    let commit = contents.withLock { contents -> UInt64 in
+      contents.tables = saved
+      return countCommit()
+    }
+    return (rows, commit)
   }
 
   /// Compares the versions and the constrained values of a save with those of the tables.
@@ -56,6 +68,13 @@ extension MemoryStore {
   /// - Returns: The commit number.
   final func apply(_ plan: SavePlan, _ rows: [Row], to tables: inout MemoryTables) -> UInt64 {
     let commit = countCommit()
+    put(plan, rows, into: &tables, commit: commit)
+    return commit
+  }
+
+  private func put(
+    _ plan: SavePlan, _ rows: [Row], into tables: inout MemoryTables, commit: UInt64
+  ) {
     for (object, row) in zip(plan.written, rows) {
       row.retain()
       tables.put(MemoryRow(layout: object.layout, primaryKey: object.primaryKey, row: row))
@@ -66,7 +85,6 @@ extension MemoryStore {
       object.removeFromLinks(in: &tables, commit: commit)
     }
     plan.removeDeletedFromLinks(in: &tables, commit: commit)
-    return commit
   }
 
   /// Compares the constrained values of a save with those of all rows, in one pass over the rows.

@@ -11,6 +11,9 @@ import Synchronization
 open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   // `contents` is guarded by its lock
   final let contents: Mutex<Contents>
+  /// Held while a save is written, before the lock of `contents`: what it waits for, such as a
+  /// program's own store, can read this one.
+  final let writing = NSRecursiveLock()
   /// The document of an XML or binary store, which each save replaces; `nil` for an in-memory
   /// store.
   final let document: AtomicStoreDocument?
@@ -115,7 +118,7 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   }
 
   override func beginMoving() {
-    contents.withLock { _ in isMoving = true }
+    writing.withLock { isMoving = true }
   }
 
   /// Reserves keys with a counter for each root entity, without statements.
@@ -144,9 +147,10 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   func saveMetadata() throws {
     guard let document else { return noteMetadataSaved() }
     guard hasUnsavedMetadata else { return }
-    try contents.withLock { contents in
+    try writing.withLock {
       try checkIsNotMoving()
-      try document.write(contents.tables, of: self, lastKey: contents.lastKeys.max() ?? 0) {}
+      let (tables, lastKeys) = contents.withLock { ($0.tables, $0.lastKeys) }
+      try document.write(tables, of: self, lastKey: lastKeys.max() ?? 0) {}
     }
   }
 
@@ -155,7 +159,9 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     markRemoved()
     // Open snapshots aren't read again.
     _ = countCommit()
-    contents.withLock { $0.tables = MemoryTables(rootCount: layouts.rootCount) }
+    writing.withLock {
+      contents.withLock { $0.tables = MemoryTables(rootCount: layouts.rootCount) }
+    }
   }
 }
 

@@ -49,6 +49,30 @@ struct CustomStoreTests {
     }
   }
 
+  @Test(
+    "A program's own store can read a store that the same save changes",
+    arguments: [NSPersistentStore.StoreType.inMemory, .xml, .binary, .sqlite])
+  func storesOfOneSaveCanBeRead(type: NSPersistentStore.StoreType) throws {
+    let files = try TestStack(model: TestModels.company())
+    let shelf = Shelf()
+    let context = try Shelf.context(beside: files.storeURL, type, shelf)
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
+    let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    reader.persistentStoreCoordinator = context.persistentStoreCoordinator
+    var counts: [Int?] = []
+    shelf.duringSave = { _, _ in
+      counts.append(try? reader.performAndWait { try reader.count(for: request) })
+    }
+    try context.performAndWait {
+      _ = context.make("Department", ["name": "Sales"])
+      _ = context.make("Employee", ["name": "Ada"])
+      try context.save()
+    }
+    let saved = try reader.performAndWait { try reader.count(for: request) }
+    #expect(counts == [0] && saved == 1)
+    shelf.duringSave = nil
+  }
+
   @Test("A container opens a program's own store from a description")
   func containersOpenRegisteredTypes() throws {
     let shelf = Shelf.company()
