@@ -14,10 +14,12 @@ extension NSManagedObjectContext {
   /// Completes a save: posts did-save with objects and with object IDs, and notifies the contexts
   /// that merge automatically.
   ///
-  /// - Parameter insertions: `inserted` as a set.
+  /// - Parameters:
+  ///   - insertions: `inserted` as a set.
+  ///   - transactions: The history transactions of the save, by the identifiers of the stores.
   final func announceSave(
     inserted: [NSManagedObject], _ insertions: Set<NSManagedObject>, updated: [NSManagedObject],
-    deleted: [NSManagedObject]
+    deleted: [NSManagedObject], transactions: [String: Int64] = [:]
   ) {
     advanceGeneration()
     var objects: [AnyHashable: Any] = [
@@ -29,7 +31,9 @@ extension NSManagedObjectContext {
       NSUpdatedObjectIDsKey: objectIDs(of: updated), NSDeletedObjectIDsKey: objectIDs(of: deleted),
     ]
     let isEmpty = inserted.isEmpty && updated.isEmpty && deleted.isEmpty
-    if parent == nil, let token = coordinator?.historyToken(afterSave: !isEmpty) {
+    if parent == nil,
+      let token = coordinator?.historyToken(afterSave: !isEmpty, of: transactions)
+    {
       objects[NSManagedObjectContext.newHistoryTokenKey] = token
       identities[NSManagedObjectContext.newHistoryTokenKey] = token
     }

@@ -64,13 +64,15 @@ extension NSManagedObjectContext {
   private func finishSave(
     of plan: SavePlan, insertions: Set<NSManagedObject>? = nil, displaced: [NSManagedObject] = []
   ) {
+    let transactions = savedTransactions
+    savedTransactions = [:]
     for object in plan.deleted { readmit(object) }
     for object in plan.written { object.didSave() }
     for object in plan.deleted { object.didSave() }
     for object in plan.deleted { dismiss(object) }
     announceSave(
       inserted: plan.inserted, insertions ?? Set(plan.inserted), updated: plan.updated,
-      deleted: plan.deleted + displaced)
+      deleted: plan.deleted + displaced, transactions: transactions)
     for object in plan.deleted { object.dropRelated() }
   }
 

@@ -27,19 +27,27 @@ extension NSPersistentStoreCoordinator {
 
   /// Returns the token of a did-save notification; `nil` if no store has a history.
   ///
-  /// - Parameter hasWritten: Whether the save wrote objects, so that each store has its transaction
-  ///   number without a statement.
-  func historyToken(afterSave hasWritten: Bool) -> NSPersistentHistoryToken? {
+  /// - Parameters:
+  ///   - hasWritten: Whether the save wrote objects, so that each store has its transaction number
+  ///     without a statement.
+  ///   - own: The transactions that the save wrote, by the identifiers of the stores; other saves
+  ///     may have followed.
+  func historyToken(
+    afterSave hasWritten: Bool, of own: [String: Int64] = [:]
+  ) -> NSPersistentHistoryToken? {
     let stores = rowStores.compactMap { $0 as? SQLiteStore }.filter {
       guard let known = $0.knownHistory.withLock({ $0 }) else { return true }
       return known.tables != nil
     }
     guard !stores.isEmpty else { return nil }
-    let written = stores.compactMap { store in
-      store.writtenTransaction.withLock { $0 }.map { (store.identifier, $0) }
+    let written = stores.compactMap { store -> (String, Int64)? in
+      let last = own[store.identifier] ?? store.writtenTransaction.withLock { $0 }
+      return last.map { (store.identifier, $0) }
     }
     guard hasWritten, written.count == stores.count else {
-      return currentPersistentHistoryToken(fromStores: stores)
+      let current = currentPersistentHistoryToken(fromStores: stores)
+      guard !own.isEmpty else { return current }
+      return NSPersistentHistoryToken((current?.transactions ?? [:]).merging(own) { $1 })
     }
     return NSPersistentHistoryToken(Dictionary(written) { first, _ in first })
   }

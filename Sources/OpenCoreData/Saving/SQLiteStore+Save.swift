@@ -37,11 +37,20 @@ extension SQLiteStore {
         throw try conflicts(changed.objects, on: connection, in: scope)
       }
       let commit = finishCommit()
+      noteTransaction(of: plan)
       outside.name(in: &rows, of: plan.written)
       let remembered = remember(plan, rows: rows, commit: commit)
       remember(derived.take(), commit: commit)
       return remembered
     }
+  }
+
+  /// Keeps the number of a save's history transaction for its context, before others can follow.
+  private func noteTransaction(of plan: SavePlan) {
+    guard let context = (plan.written.first ?? plan.deleted.first)?.context,
+      let number = writtenTransaction.withLock({ $0 })
+    else { return }
+    context.savedTransactions[identifier] = number
   }
 
   /// Writes the rows in one transaction, again if unique values move between objects of the save,

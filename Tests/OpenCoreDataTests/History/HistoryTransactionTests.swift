@@ -31,6 +31,47 @@ struct HistoryTransactionTests {
     }
   }
 
+  /// An item that runs a closure after it was saved, once.
+  private final class RacingItem: NSManagedObject {
+    nonisolated(unsafe) static var afterSave: (() -> Void)?
+
+    override func didSave() {
+      super.didSave()
+      let body = RacingItem.afterSave
+      RacingItem.afterSave = nil
+      body?()
+    }
+  }
+
+  @Test("The token of a save doesn't include what another context saves before it's posted")
+  func laterTransactionsAreNotInTheToken() throws {
+    RacingItem.registerClass(named: "RacingItem")
+    let model = SavingModels.items()
+    model.entitiesByName["Item"]?.managedObjectClassName = "RacingItem"
+    let stack = try SharedStack(.sqlite, model, options: [NSPersistentHistoryTrackingKey: true])
+    let (context, other) = (stack.context(), stack.context())
+    let saves = NoteList(context, .NSManagedObjectContextDidSave)
+    var failure: NSError?
+    RacingItem.afterSave = {
+      other.performAndWait {
+        _ = other.make("Item")
+        failure = other.saveError()
+      }
+    }
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+      #expect(failure == nil && saves.notes.count == 1)
+      let token =
+        saves.notes.first?.userInfo?[NSManagedObjectContext.newHistoryTokenKey]
+        as? NSPersistentHistoryToken
+      let request = NSPersistentHistoryChangeRequest.fetchHistory(after: try #require(token))
+      let result = try context.execute(request) as? NSPersistentHistoryResult
+      let later = result?.result as? [NSPersistentHistoryTransaction]
+      #expect(later?.map(\.transactionNumber) == [2])
+    }
+  }
+
   /// Records a deletion in a transaction that's rolled back.
   private func record(
     _ object: NSManagedObject, in store: SQLiteStore, on connection: Connection,
