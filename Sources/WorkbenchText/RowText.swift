@@ -167,6 +167,17 @@ extension RowText {
     return "\(parts[0])/t…\(key.suffix(3))"
   }
 
+  /// The approximate size of the value in memory, in bytes.
+  package var size: Int {
+    switch self {
+    case .text(let value), .object(let value): 16 + value.utf8.count
+    case .bytes(let value): 16 + value.count
+    case .objects(let values): values.reduce(16) { $0 + 16 + $1.utf8.count }
+    case .group(let values): values.values.reduce(16) { $0 + 16 + $1.size }
+    case .null, .bool, .integer, .real, .decimal, .date: 16
+    }
+  }
+
   /// The maximum length of a string on a line, in characters.
   private static let shownText = 100
   /// The maximum number of bytes of binary data in a cell.

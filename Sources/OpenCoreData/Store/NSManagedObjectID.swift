@@ -7,7 +7,8 @@ import ManagedModel
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // immutable; the layout is frozen
   let layout: EntityLayout
-  let primaryKey: Int64
+  /// The key of the row; negative for a temporary ID.
+  package let primaryKey: Int64
   /// `nil` for a temporary ID.
   let handle: StoreHandle?
   /// The store whose row cache retains the row as long as this instance lives.

@@ -12,6 +12,8 @@ package struct StoreRows {
   private let entity: NSEntityDescription
   private let predicate: NSPredicate?
   private let limit: Int?
+  private let url: URL
+  private let batchBytes: Int
 
   /// Opens a store with its own model, or with one that's inferred from its tables.
   ///
@@ -22,13 +24,17 @@ package struct StoreRows {
   ///   - name: The name of the entity, whose subentities are included.
   ///   - format: A predicate format that selects rows, or `nil` for all rows.
   ///   - limit: The maximum number of rows, at least 1, or `nil` for all.
+  ///   - batchBytes: The size of rows beyond which a batch ends, in bytes.
   /// - Throws: An `InvalidInputError` if the file isn't a valid store; a `CommandFailure` with a
   ///   caret if the name or the predicate is invalid, or if the store can't contain the entity; or
   ///   the framework's `NSError`.
   package init(
-    _ url: URL, entity name: String, where format: String?, limit: Int? = nil
+    _ url: URL, entity name: String, where format: String?, limit: Int? = nil,
+    batchBytes: Int = 32 << 20
   ) throws {
     self.limit = limit
+    self.url = url
+    self.batchBytes = batchBytes
     try InvalidInputError.check(url)
     let source = try StoreModel.ofStore(at: url)
     isInferred = source.isInferred
@@ -73,31 +79,75 @@ package struct StoreRows {
 
   /// Calls a closure with up to 500 readable rows at a time, in the order of the file.
   ///
+  /// A batch ends earlier if its rows are large, so that long values don't add up.
+  ///
   /// **Cost:** one SELECT for the keys, one for each batch of 500 rows, and one or two for each
-  /// to-many relationship and batch. At most five batches are in memory.
+  /// to-many relationship and batch. One batch is in memory. If the file is larger than a batch
+  /// may be, also one SELECT for the sizes of 500 rows, and one for those of the destinations of
+  /// each relationship and batch; large destinations aren't prefetched.
   package func forEachBatch(_ body: ([StoreRow]) throws -> Void) throws {
-    try context.performAndWait {
-      var properties: [NSEntityDescription: [NSPropertyDescription]] = [:]
-      var batch: [StoreRow] = []
+    let keys = try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
       request.predicate = predicate
       request.fetchBatchSize = StoreRows.pageSize
       request.fetchLimit = limit ?? 0
-      request.relationshipKeyPathsForPrefetching = entity.relationshipsByName.values
-        .filter { $0.isToMany && !$0.isTransient }.map(\.name).sorted()
-      for object in try context.fetchBatched(request) {
-        let entity = object.entity
-        let known =
-          properties[entity] ?? StoreRow.properties(of: entity).sorted { $0.name < $1.name }
-        properties[entity] = known
-        batch.append(StoreRow(object, known))
-        if batch.count == StoreRows.pageSize {
-          try body(batch)
-          batch.removeAll(keepingCapacity: true)
-        }
-      }
-      if !batch.isEmpty { try body(batch) }
+      return try context.fetchBatched(request)
     }
+    let sizes = RowSizes(ofStoreAt: url, entity: entity.name ?? "", largerThan: batchBytes)
+    defer { sizes?.close() }
+    var properties: [NSEntityDescription: [NSPropertyDescription]] = [:]
+    var start = 0
+    while start < keys.count {
+      let end = min(start + StoreRows.pageSize, keys.count)
+      let ids = context.performAndWait { (start..<end).map { keys.objectID(at: $0) } }
+      for group in sizes?.groups(of: ids, upTo: batchBytes) ?? [ids] {
+        // At the end of a block, the context releases its objects.
+        try context.performAndWait { try read(group, sizes, &properties, body) }
+      }
+      start = end
+    }
+  }
+
+  /// Reads rows, and calls a closure with them.
+  private func read(
+    _ ids: [NSManagedObjectID], _ sizes: RowSizes?,
+    _ properties: inout [NSEntityDescription: [NSPropertyDescription]],
+    _ body: ([StoreRow]) throws -> Void
+  ) throws {
+    let paths = entity.relationshipsByName.values
+      .filter { $0.isToMany && !$0.isTransient }.map(\.name).sorted()
+    let objects = ids.map { context.object(with: $0) }
+    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+    request.predicate = NSComparisonPredicate(
+      leftExpression: .expressionForEvaluatedObject(),
+      rightExpression: NSExpression(forConstantValue: objects), modifier: .direct, type: .in,
+      options: [])
+    request.returnsObjectsAsFaults = false
+    request.relationshipKeyPathsForPrefetching = paths.filter { path in
+      guard let sizes else { return true }
+      return (sizes.ofDestinations(path, from: ids) ?? .max) <= batchBytes
+    }
+    // If a row can't be read, each is read alone, and `check` reports those that can't be.
+    _ = try? context.fetch(request)
+    var batch: [StoreRow] = []
+    var bytes = 0
+    for object in objects {
+      let entity = object.entity
+      let known =
+        properties[entity] ?? StoreRow.properties(of: entity).sorted { $0.name < $1.name }
+      properties[entity] = known
+      let row = StoreRow(object, known)
+      batch.append(row)
+      bytes += row.size
+      // The object caches values of external data files, which the sizes of rows don't include.
+      if row.size > 1 << 16 { context.refresh(object, mergeChanges: false) }
+      if bytes >= batchBytes {
+        try body(batch)
+        batch.removeAll()
+        bytes = 0
+      }
+    }
+    if !batch.isEmpty { try body(batch) }
   }
 
   /// The names of the persistent properties of the entity and its subentities, in alphabetical
@@ -136,6 +186,9 @@ package struct StoreRow: Sendable {
   package let entity: String
   /// The persistent properties, including inherited ones, in alphabetical order.
   package let values: [(name: String, value: RowText)]
+
+  /// The approximate size of the values in memory, in bytes.
+  fileprivate var size: Int { values.reduce(0) { $0 + $1.value.size } }
 
   /// Reads an object, which fires its fault and those of its to-many relationships.
   ///

@@ -164,6 +164,28 @@ struct StoreRowsTests {
     #expect(lines.joined().contains { $0.contains("x'07070707070707070707'") })
   }
 
+  /// 500 values of many megabytes aren't in memory at the same time.
+  @Test func batchesAreLimitedByTheSizeOfTheirRows() throws {
+    let store = try OfficeStore()
+    func batches(of entity: String, upTo bytes: Int) throws -> [[String]] {
+      let rows = try StoreRows(store.url, entity: entity, where: nil, batchBytes: bytes)
+      var batches: [[String]] = []
+      try rows.forEachBatch { batches.append($0.flatMap(RowsText.lines)) }
+      try rows.check()
+      return batches
+    }
+    for (entity, count) in [("Person", 3), ("Note", 6), ("Tag", 2)] {
+      let whole = try batches(of: entity, upTo: 32 << 20)
+      let single = try batches(of: entity, upTo: 1)
+      #expect(whole.count == 1 && single.count == count)
+      #expect(single.flatMap(\.self) == whole.flatMap(\.self))
+    }
+    try store.run("UPDATE ZPARTY SET ZPHOTO = zeroblob(100000) WHERE ZCODE LIKE 'c_'")
+    let limited = try batches(of: "Person", upTo: 250_000)
+    #expect(limited.map { $0.filter { $0.hasPrefix("x-coredata:") }.count } == [2, 1])
+    withExtendedLifetime(store.folder) {}
+  }
+
   /// Values of hundreds of megabytes aren't copied to be written.
   @Test func longValuesAreWrittenInParts() {
     let text = String(repeating: "a \"\u{301}b\\,\n\u{1B}é", count: 30_000)
