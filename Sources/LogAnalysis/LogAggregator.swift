@@ -101,6 +101,12 @@ struct LogAggregator {
   var bindLimit = InputLimits.logBinds
   /// The number of sections beyond the limit.
   private(set) var leftOutSections = 0
+  /// The number of statements that are kept for sections, added up.
+  private var sectionStatements = 0
+  /// The maximum of that number.
+  var sectionStatementLimit = InputLimits.sectionStatements
+  /// The number of sections whose statements aren't kept.
+  private(set) var sectionsWithoutStatements = 0
   var stores: [String] = []
   var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
@@ -306,13 +312,21 @@ extension LogAggregator {
       leftOutSections += 1
       return
     }
+    let statements = max(open.part.calls.count, open.part.reads.count)
+    let keepsStatements = sectionStatements + statements <= sectionStatementLimit
+    if keepsStatements {
+      sectionStatements += statements
+    } else {
+      sectionsWithoutStatements += 1
+    }
     sections.append(
       LogSection(
         name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time,
         costs: costs(
           open.part.costs, of: open.part.reads.lazy.map { (offset: $0.key, element: $0.value) }),
-        storms: open.part.storms.found, calls: open.part.calls,
-        reads: open.part.reads.mapValues(\.counts)))
+        storms: open.part.storms.found, calls: keepsStatements ? open.part.calls : [:],
+        reads: keepsStatements ? open.part.reads.mapValues(\.counts) : [:],
+        keepsStatements: keepsStatements))
   }
 
   /// Counts the SELECTs that still wait for another line.

@@ -30,9 +30,9 @@ package struct LogBudgetEvaluator {
       }
     }
     if report.leftOutSections > 0 {
-      evaluation.notEvaluated.append(
+      evaluation.leftOut =
         "\(NumberText.counted(report.leftOutSections, "section")) beyond the limit of "
-          + NumberText.grouped(InputLimits.logSections))
+        + NumberText.grouped(InputLimits.logSections)
     }
     return evaluation
   }
@@ -128,6 +128,12 @@ package struct LogBudgetEvaluator {
     guard LogBudgetEvaluator.isRead(metric) || LogBudgetEvaluator.changes[metric] != nil else {
       return []
     }
+    guard section.keepsStatements else {
+      return [
+        "the statements of this section aren't kept: all sections together have more than "
+          + NumberText.grouped(InputLimits.sectionStatements)
+      ]
+    }
     let table: String? =
       if case .entity(let name) = scoped.scope { tables.table(of: name) } else { nil }
     let counted = section.calls.keys.compactMap { number -> (LogStatement, Int)? in
@@ -168,6 +174,9 @@ package struct LogBudgetEvaluator {
   private func reasons(
     for unassigned: Int, of metric: Metric, in section: LogSection, _ report: LogReport
   ) -> [String] {
+    guard section.keepsStatements else {
+      return ["up to \(NumberText.grouped(unassigned)) more: their tables aren't known"]
+    }
     let others = report.statements.filter(\.isOther)
       .reduce(0) { $0 + count(of: metric, by: $1, in: section) }
     let beyond = min(others, unassigned)

@@ -95,7 +95,7 @@ struct LogDocument: Encodable {
     }
     holds = evaluation?.passes
     missing = evaluation?.missing.map(\.name)
-    notJudged = evaluation?.notEvaluated
+    notJudged = evaluation.map { $0.notEvaluated + [$0.leftOut].compactMap(\.self) }
     self.advice = advice.map(AdviceJSON.document)
   }
 

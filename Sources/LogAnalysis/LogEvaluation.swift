@@ -12,9 +12,13 @@ package struct LogEvaluation: Sendable {
   /// Descriptions of a scenario's expectations that can't be evaluated in a log.
   package var notEvaluated: [String] = []
 
-  /// Whether every section is in the log and every expectation is met.
+  /// The number of sections that are too many to be counted separately, in words, or `nil` if none
+  /// are; they can be sections of the budget.
+  package var leftOut: String?
+
+  /// Whether every section is in the log, no section is left out, and every expectation is met.
   package var passes: Bool {
-    missing.isEmpty && results.values.allSatisfy { $0.allSatisfy(\.isMet) }
+    missing.isEmpty && leftOut == nil && results.values.allSatisfy { $0.allSatisfy(\.isMet) }
   }
 }
 
@@ -34,6 +38,7 @@ package enum LogEvaluationText {
     for (name, line) in evaluation.missing {
       lines.append("✗ \(name)   the log doesn't contain `cdprof: begin \(name)`   line \(line)")
     }
+    if let leftOut = evaluation.leftOut { lines.append("✗ \(leftOut)   not evaluated") }
     for position in evaluation.results.keys.sorted() {
       let section = report.sections[position]
       for result in evaluation.results[position] ?? [] where !result.isMet {

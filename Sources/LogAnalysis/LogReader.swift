@@ -207,6 +207,7 @@ package struct LogReader {
       return section
     }
     report.leftOutSections = tally.leftOutSections
+    report.sectionsWithoutStatements = tally.sectionsWithoutStatements
     report.slowest = tally.slowest.sorted.map { execution in
       var execution = execution
       execution.statement = positions[execution.statement] + 1

@@ -41,6 +41,8 @@ package struct LogReport: Sendable {
   package var sections: [LogSection] = []
   /// The number of sections beyond the limit.
   package var leftOutSections = 0
+  /// The number of sections whose statements aren't kept, because there are too many.
+  package var sectionsWithoutStatements = 0
   /// The hundred executions of fetches that took longest, in descending order.
   package var slowest: [LogExecution] = []
   /// The executions by time; `nil` if they weren't kept.
@@ -214,11 +216,13 @@ package struct LogSection: Sendable, Equatable {
   package var calls: [Int: Int]
   /// The counts of SELECTs, fetches, rows, misses, and prefetches, by statement number.
   package var reads: [Int: [Metric: Int]]
+  /// Whether `calls` and `reads` are complete; otherwise, they're empty.
+  package var keepsStatements: Bool
 
   package init(
     name: String, firstLine: Int, lastLine: Int, firstTime: String = "",
     costs: LogCosts = LogCosts(), storms: [LogStorm] = [], calls: [Int: Int] = [:],
-    reads: [Int: [Metric: Int]] = [:]
+    reads: [Int: [Metric: Int]] = [:], keepsStatements: Bool = true
   ) {
     self.name = name
     self.firstLine = firstLine
@@ -228,6 +232,7 @@ package struct LogSection: Sendable, Equatable {
     self.storms = storms
     self.calls = calls
     self.reads = reads
+    self.keepsStatements = keepsStatements
   }
 }
 

@@ -53,6 +53,12 @@ package enum LogText {
         "\(NumberText.counted(report.leftOutSections, "section")) beyond the limit of "
           + "\(NumberText.grouped(InputLimits.logSections)) aren't counted separately")
     }
+    if report.sectionsWithoutStatements > 0 {
+      head.append(
+        "the statements of \(NumberText.counted(report.sectionsWithoutStatements, "section")) "
+          + "aren't kept: all sections together have more than "
+          + NumberText.grouped(InputLimits.sectionStatements))
+    }
     if report.unmatchedTimes > 0 {
       head.append(
         "\(NumberText.counted(report.unmatchedTimes, "time")) without a statement: the log is truncated"

@@ -235,6 +235,11 @@ package enum InputLimits {
   ///
   /// Each has its own counts and findings.
   package static let logSections = 100_000
+  /// The maximum number of statements that are kept for the sections of a log, added up; those of
+  /// further sections aren't listed where an expectation isn't met.
+  ///
+  /// Each has its own counts.
+  package static let sectionStatements = 500_000
 
   // MARK: The course in a browser
 

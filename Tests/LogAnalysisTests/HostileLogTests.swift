@@ -202,6 +202,32 @@ struct HostileLogTests {
     #expect(tally.costs.all == [.selects: threads + 1, .fetches: threads + 1])
   }
 
+  /// Their counts remain; only the statements aren't listed.
+  @Test func statementsOfSectionsAreLimited() {
+    func message(_ logClass: LogClass, _ text: String) -> LogMessage {
+      LogMessage(line: 1, logClass: logClass, text: LogBytes(text))
+    }
+    var tally = LogAggregator()
+    tally.sectionStatementLimit = 5
+    for section in 0..<3 {
+      tally.mark(message(.cdprof, "begin \(section)"))
+      for number in 0...section {
+        let sql = "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZN\(number) = ?"
+        tally.take(message(.sql, sql), .sql)
+      }
+    }
+    tally.mark(message(.cdprof, "end"))
+    #expect(tally.sections.map { $0.costs[.selects] } == [1, 2, 3])
+    #expect(tally.sections.map(\.reads.count) == [1, 2, 0])
+    #expect(tally.sections.map(\.calls.count) == [1, 2, 0])
+    #expect(tally.sections.map(\.keepsStatements) == [true, true, false])
+    #expect(tally.sectionsWithoutStatements == 1)
+    var report = LogReport(file: "log")
+    report.sectionsWithoutStatements = tally.sectionsWithoutStatements
+    let lines = LogText.lines(report)
+    #expect(lines.contains { $0.hasPrefix("the statements of 1 section aren't kept") })
+  }
+
   @Test func sectionsBeyondTheLimitAreNoted() {
     let line = Array("cdprof: begin list\n".utf8)
     let report = report(Array((0..<(InputLimits.logSections + 3)).flatMap { _ in line }))

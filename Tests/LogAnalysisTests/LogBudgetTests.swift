@@ -248,6 +248,24 @@ struct LogBudgetTests {
       ])
   }
 
+  /// Sections beyond the limit can be those that the budget expects.
+  @Test func budgetIsNotMetIfSectionsAreLeftOut() throws {
+    let budget = try budget(
+      "model: Moody\nsections: [{name: count, expect: {selects: 1, findings: []}}]")
+    var report = SampleLogs.report(Self.log)
+    let evaluator = LogBudgetEvaluator(budget: budget)
+    #expect(try evaluator.evaluation(of: report).passes)
+    report.leftOutSections = 3
+    let evaluation = try evaluator.evaluation(of: report)
+    #expect(!evaluation.passes && evaluation.notEvaluated.isEmpty)
+    let text = LogEvaluationText.lines(evaluation, of: report)
+    #expect(
+      text == [
+        "✗ 1 of 1 section, 2 of 2 expectations",
+        "✗ 3 sections beyond the limit of 100,000   not evaluated",
+      ])
+  }
+
   /// A scenario's `silence` also applies to its log.
   @Test(arguments: [
     ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),
