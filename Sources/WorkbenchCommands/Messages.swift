@@ -38,6 +38,11 @@ enum Messages {
       + "run them separately, with different --out folders"
   }
 
+  static func sameStore(_ name: String, _ first: String, _ second: String) -> String {
+    "\(first) and \(second) would both write \(name) at the values of --scale; "
+      + "run them separately, with different --out folders"
+  }
+
   static func sameReport(_ name: String, _ first: String, _ second: String) -> String {
     "the reports of \(first) and \(second) would both be named \(name); "
       + "render them separately, with different --out folders"

@@ -242,6 +242,10 @@ struct Run: Executable {
   func checkOutput(
     of runs: [ScenarioRuns], _ index: IndexOutput?, _ console: Console
   ) -> ExitStatus {
+    if let clash = ScenarioRuns.clash(of: runs) {
+      console.writeError(clash)
+      return .usage
+    }
     var status = ExitStatus.success
     for run in runs {
       do { try run.checkOutput() } catch { status = status.worse(report(error, console)) }

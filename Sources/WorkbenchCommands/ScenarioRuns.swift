@@ -72,6 +72,23 @@ struct ScenarioRuns: Sendable {
     if let script { try OutputFile.check(script, force: force) }
   }
 
+  /// Returns a message that names two scenarios that would write the same store, such as `a.yml` at
+  /// a second scale of 10 and `a-scale10.yml`; `nil` if there are none.
+  static func clash(of runs: [ScenarioRuns]) -> String? {
+    var paths: [String: String] = [:]
+    for run in runs {
+      for scale in run.scales {
+        let runner = run.runner(at: scale)
+        guard runner.keepsData else { continue }
+        let store = runner.storeURL
+        if let other = paths.updateValue(run.scenario.path, forKey: resolvedPath(of: store)) {
+          return Messages.sameStore(store.lastPathComponent, other, run.scenario.path)
+        }
+      }
+    }
+    return nil
+  }
+
   /// The script that reloads the page of the scenario; `nil` if nothing does.
   var script: URL? {
     reloads && formats.contains(.html) ? PageReload.url(of: name, in: folder) : nil

@@ -45,6 +45,15 @@ struct OverwritingTests {
     #expect(try Set(FileManager.default.contentsOfDirectory(atPath: out)) == Set(Self.written))
   }
 
+  @Test func scenariosThatWouldWriteTheSameStoreDoNotRun() throws {
+    let paths = [try scenario("tiny"), try scenario("tiny-scale10")]
+    let rejected = try program.run(["run"] + paths + ["--scale", "1,10", "--out", "out"])
+    #expect(rejected.status == 64)
+    #expect(rejected.errors.contains("tiny-scale10.yml would both write tiny-scale10.sqlite"))
+    #expect(!FileManager.default.fileExists(atPath: program.folder.file("out").path))
+    #expect(try program.run(["run"] + paths + ["--scale", "10", "--out", "out"]).status == 0)
+  }
+
   @Test func runDoesNotReplaceForeignStores() throws {
     _ = try scenario()
     // A store with the same model, saved by the user in the shell.

@@ -149,7 +149,7 @@ package struct ScenarioRunner {
 
   /// Whether the data is written to the output directory: it's a file, and not the one that was
   /// copied.
-  private var keepsData: Bool { hasFile && !keepsItsSource }
+  package var keepsData: Bool { hasFile && !keepsItsSource }
 
   /// Whether the data is a file in the output directory after the run.
   package var hasFile: Bool { engine.storeType == .sqlite }
