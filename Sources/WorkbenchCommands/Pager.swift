@@ -41,6 +41,7 @@ struct Pager {
       case .line: room = 1
       case .enough: return nil
       case .typed(let byte): return byte
+      case .ended(let signal): TerminalInput.endProgram(signal)
       }
     }
     return nil
@@ -53,6 +54,8 @@ struct Pager {
     case enough
     /// A character, or its first byte, that ends the pager and starts the next line of input.
     case typed(UInt8)
+    /// No key: a signal that ends the program arrived.
+    case ended(Int32)
 
     /// - Parameter bytes: The bytes that the key sent: one byte, or an escape sequence.
     init(_ bytes: [UInt8]) {
@@ -93,6 +96,20 @@ struct Pager {
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
     tcsetattr(STDIN_FILENO, TCSANOW, &raw)
     defer { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
+    var isResized = false
+    // Readline resizes its line when it waits for a key.
+    defer { if isResized { TerminalInput.forward(SIGWINCH) } }
+    while let signal = TerminalInput.signalBeforeKey() {
+      switch signal {
+      case SIGWINCH: isResized = true
+      case SIGINT: return .enough
+      case SIGTSTP:
+        tcsetattr(STDIN_FILENO, TCSANOW, &before)
+        Signals.stopProgram()
+        tcsetattr(STDIN_FILENO, TCSANOW, &raw)
+      default: return .ended(signal)
+      }
+    }
     guard let first = byte() else { return .enough }
     var bytes = [first]
     // An arrow key sends several bytes at once; none of them may remain for the command line.

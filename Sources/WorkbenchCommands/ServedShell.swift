@@ -40,8 +40,9 @@ struct ServedShell {
     let running = RunningStep()
     let interruption = engine.interruption
     Signals.perform(also: []) { signal in
-      guard signal == SIGINT, running.isRunning else { Signals.endProgram(signal) }
-      Shell.stop(running, interruption)
+      guard signal == SIGINT else { Signals.endProgram(signal) }
+      // The step may have just ended.
+      if running.isRunning { Shell.stop(running, interruption) }
     }
     console.write([engine.banner()])
     console.endAnswer()

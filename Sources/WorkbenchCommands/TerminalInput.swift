@@ -62,9 +62,40 @@ final class TerminalInput: Sendable {
   }
 
   /// Forwards a signal to the thread that waits for a key, which handles it.
-  func receive(_ signal: Int32) {
+  func receive(_ signal: Int32) { TerminalInput.forward(signal) }
+
+  /// Forwards a signal to the thread that waits for a key, or waits for the next one.
+  static func forward(_ signal: Int32) {
     var byte = UInt8(truncatingIfNeeded: signal)
     write(TerminalInput.wake.fileHandleForWriting.fileDescriptor, &byte, 1)
+  }
+
+  /// Waits until a key is pressed.
+  ///
+  /// - Returns: A forwarded signal, if one arrives before the key; otherwise, `nil`.
+  static func signalBeforeKey() -> Int32? {
+    let wakeUp = wake.fileHandleForReading.fileDescriptor
+    while true {
+      var waiting = [
+        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&waiting, 2, -1) >= 0 else {
+        guard errno == EINTR else { return nil }
+        continue
+      }
+      guard waiting[1].revents & Int16(POLLIN) != 0 else { return nil }
+      var signal: UInt8 = 0
+      if read(wakeUp, &signal, 1) == 1 { return Int32(signal) }
+    }
+  }
+
+  /// Saves the history, and exits with the status that a shell reports for a signal.
+  ///
+  /// The terminal must have its settings.
+  static func endProgram(_ signal: Int32) -> Never {
+    saveHistory()
+    Signals.endProgram(signal)
   }
 
   /// Adds the new lines to the history file, after those of other shells; does nothing if it can't
@@ -87,25 +118,14 @@ final class TerminalInput: Sendable {
 
   /// Returns the next byte for readline: from the terminal, or a line feed after Ctrl-C.
   private static func byte(from stream: UnsafeMutablePointer<FILE>?) -> Int32 {
-    let wakeUp = wake.fileHandleForReading.fileDescriptor
-    while true {
-      var waiting = [
-        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0),
-      ]
-      guard poll(&waiting, 2, -1) >= 0 else {
-        guard errno == EINTR else { return EOF }
-        continue
-      }
-      guard waiting[1].revents & Int16(POLLIN) != 0 else { return rl_getc(stream) }
-      var signal: UInt8 = 0
-      guard read(wakeUp, &signal, 1) == 1 else { continue }
-      guard Int32(signal) != SIGINT else {
+    while let signal = signalBeforeKey() {
+      guard signal != SIGINT else {
         wasInterrupted.store(true, ordering: .relaxed)
         return Int32(UInt8(ascii: "\n"))
       }
-      handle(Int32(signal))
+      handle(signal)
     }
+    return rl_getc(stream)
   }
 
   /// Handles a signal that arrives while a line is edited.
@@ -123,8 +143,7 @@ final class TerminalInput: Sendable {
       rl_forced_update_display()
     default:
       rl_deprep_terminal()
-      saveHistory()
-      Signals.endProgram(signal)
+      endProgram(signal)
     }
   }
 }

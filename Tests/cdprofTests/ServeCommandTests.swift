@@ -22,6 +22,30 @@ struct ServeCommandTests {
     return program
   }
 
+  /// The time limit of a line can end when its step has just ended.
+  @Test func interruptedShellOfATabAnswersTheNextLine() throws {
+    let program = try BuiltProgram()
+    let scenario = try program.smallFaults()
+    let outcome = try program.bash(
+      #"""
+      mkfifo lines; touch answers
+      "$CDPROF" shell --served '\#(scenario)' -- '\#(scenario)' < lines > answers &
+      exec 3> lines
+      answered() {
+        for i in {1..600}; do
+          [ "$(tr -cd '\036' < answers | wc -c)" -ge "$1" ] && return; sleep 0.1
+        done
+        return 1
+      }
+      answered 1; kill -INT $!; sleep 0.5
+      echo 'count Country' >&3
+      answered 2; echo "$?"
+      exec 3>&-
+      wait $!; echo "$?"; cat answers
+      """#)
+    #expect(outcome.output.hasPrefix("0\n0\n") && outcome.output.contains("60 Country"))
+  }
+
   @Test func lessonIsReadChangedAndRunNextToTheOldPage() throws {
     let program = try program()
     let browser = try CourseBrowser(program, "Scenarios")

@@ -150,6 +150,17 @@ struct TerminalShellTests {
     #expect(program.leftovers.isEmpty)
   }
 
+  @Test func terminationEndsAPagerThatWaitsForAKey() throws {
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
+    session.resize(rows: 10, columns: 200)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("help\n")
+    #expect(session.wait(for: "space: next page") != nil)
+    session.send(SIGTERM)
+    #expect(session.status(seconds: 60) == 128 + SIGTERM)
+    #expect(program.leftovers.isEmpty)
+  }
+
   /// Every line of the help and of the costs fits terminals of common widths, down to 60 columns.
   @Test(arguments: [UInt16(60), 80, 200])
   func linesFitTheTerminal(columns: UInt16) throws {
