@@ -56,9 +56,10 @@ package enum OutputFile {
     }
   }
 
-  /// Writes a file.
+  /// Writes a file, or the regular file that a link leads to.
   ///
-  /// If this method throws, an existing file isn't changed.
+  /// A link that leads to nothing is replaced. If this method throws, an existing file isn't
+  /// changed.
   ///
   /// - Parameters:
   ///   - data: The content.
@@ -70,7 +71,8 @@ package enum OutputFile {
     try check(url, force: force)
     let path = url.relativePath
     let mode = FileKind.mode(of: path, followingLinks: true).map { $0 & 0o777 }
-    let temporary = url.deletingLastPathComponent()
+    let target = linkedFile(path).map { URL(fileURLWithPath: $0) } ?? url
+    let temporary = target.deletingLastPathComponent()
       .appendingPathComponent(".cdprof-\(UUID().uuidString)").relativePath
     UnfinishedOutputs.shared.add(temporary)
     defer { UnfinishedOutputs.shared.remove(temporary) }
@@ -80,11 +82,25 @@ package enum OutputFile {
     if let mode, problem == nil, fchmod(file, mode) != 0 { problem = errno }
     if problem == nil, fsync(file) != 0, errno != EINVAL { problem = errno }
     if close(file) != 0, problem == nil { problem = errno }
-    if problem == nil, rename(temporary, path) != 0 { problem = errno }
+    if problem == nil, rename(temporary, target.relativePath) != 0 { problem = errno }
     if let problem {
       unlink(temporary)
       throw error(problem, path)
     }
+  }
+
+  /// Returns the path of the regular file that a link leads to; `nil` if a path isn't that of a
+  /// link or leads to nothing.
+  private static func linkedFile(_ path: String) -> String? {
+    guard FileKind.mode(of: path, followingLinks: false).map(FileKind.isLink) == true,
+      let resolved = realpath(path, nil)
+    else { return nil }
+    defer { free(resolved) }
+    let target = String(cString: resolved)
+    guard FileKind.mode(of: target, followingLinks: false).map(FileKind.isRegular) == true else {
+      return nil
+    }
+    return target
   }
 
   /// Writes all bytes to a descriptor.

@@ -19,6 +19,35 @@ struct UnfinishedOutputsTests {
     #expect(!FileManager.default.fileExists(atPath: made))
   }
 
+  @Test func linksStayAndTheFilesThatTheyLeadToAreReplaced() throws {
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
+    let files = FileManager.default
+    let target = folder.appendingPathComponent("other/report.md")
+    let link = folder.appendingPathComponent("link.md")
+    try files.createDirectory(
+      at: target.deletingLastPathComponent(), withIntermediateDirectories: false)
+    try files.createSymbolicLink(atPath: link.path, withDestinationPath: "other/report.md")
+    let (old, new) = ("a\n\(OutputMark.markdown)\n", "b\n\(OutputMark.markdown)\n")
+    // A link to nothing is replaced only by force.
+    #expect(throws: InvalidInputError.self) {
+      try OutputFile.write(Data(new.utf8), to: link, force: false)
+    }
+    try Data("mine".utf8).write(to: target)
+    #expect(throws: InvalidInputError.self) {
+      try OutputFile.write(Data(new.utf8), to: link, force: false)
+    }
+    try Data(old.utf8).write(to: target)
+    try OutputFile.write(Data(new.utf8), to: link, force: false)
+    #expect(try files.destinationOfSymbolicLink(atPath: link.path) == "other/report.md")
+    #expect(try String(contentsOf: target, encoding: .utf8) == new)
+    #expect(try files.contentsOfDirectory(atPath: folder.path).sorted() == ["link.md", "other"])
+    try files.removeItem(at: target)
+    try OutputFile.write(Data(new.utf8), to: link, force: true)
+    #expect((try? files.destinationOfSymbolicLink(atPath: link.path)) == nil)
+    #expect(try files.contentsOfDirectory(atPath: folder.path).sorted() == ["link.md", "other"])
+  }
+
   @Test func foldersAreRemovedWithTheirFiles() throws {
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
