@@ -49,6 +49,17 @@ struct RunHistoryTests {
     #expect(selects == [0: 60, 1: 62, 2: 63, 3: 64])
   }
 
+  @Test func runsThatEndAtTheSameTimeKeepTheirLines() throws {
+    let url = folder.file("shared.jsonl")
+    let result = Self.result(selects: 61)
+    DispatchQueue.concurrentPerform(iterations: 60) { number in
+      let lines = RunHistory.lines(of: result, in: Self.run("\(number)", day: number))
+      try? RunHistory.append(lines, to: url)
+    }
+    let history = try RunHistory(readingAt: url.path)
+    #expect(Set(history.runs.map(\.commit)) == Set((0..<60).map { "\($0)" }))
+  }
+
   /// A count of one engine isn't followed by one of another.
   @Test func enginesHaveTheirOwnCounts() throws {
     let url = folder.file("engines.jsonl")
