@@ -238,7 +238,7 @@ private struct MigrationCheck {
     let found = try Dictionary(grouping: fixture.read(entity, names, in: context)) { $0.key }
     let expected = Dictionary(grouping: objects) { fixture.key(of: $0, entity) }
     return Set(found.keys).union(expected.keys).sorted().flatMap { key in
-      let (wanted, actual) = unequal(
+      let (wanted, actual) = MigrationFixture.unequal(
         expected[key] ?? [], (found[key] ?? []).map(\.values), of: entity)
       var differences = zip(wanted, actual).flatMap { wanted, actual in
         wanted.sorted { $0.key < $1.key }.compactMap { property, value in
@@ -255,23 +255,6 @@ private struct MigrationCheck {
       }
       return differences
     }
-  }
-
-  /// Returns the objects of the fixture and of the store with the same key, in order, without pairs
-  /// that have equal values.
-  private func unequal(
-    _ expected: [MigrationFixture.Object], _ actual: [MigrationFixture.Object],
-    of entity: NSEntityDescription
-  ) -> ([MigrationFixture.Object], [MigrationFixture.Object]) {
-    var rest = actual
-    let unequal = expected.filter { object in
-      let match = rest.firstIndex { other in
-        object.allSatisfy { isEqual($1, other[$0] ?? .none, $0, of: entity) }
-      }
-      if let match { rest.remove(at: match) }
-      return match == nil
-    }
-    return (unequal, rest)
   }
 
   private func isEqual(

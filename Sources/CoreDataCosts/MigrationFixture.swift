@@ -159,6 +159,57 @@ public struct MigrationFixture: Codable, Equatable, Sendable {
   }
 }
 
+extension MigrationFixture {
+  /// Returns the objects of a fixture and of a store with the same key, in order, without pairs
+  /// that have equal values.
+  ///
+  /// Objects that list more properties are matched first, because fewer objects are equal to them.
+  /// **Cost:** in proportion to the number of objects, for each set of properties.
+  static func unequal(
+    _ expected: [Object], _ actual: [Object], of entity: NSEntityDescription
+  ) -> (expected: [Object], actual: [Object]) {
+    var isMatched = [Bool](repeating: false, count: expected.count)
+    var isTaken = [Bool](repeating: false, count: actual.count)
+    let groups = Dictionary(grouping: expected.indices) { expected[$0].keys.sorted() }
+      .sorted { one, other in
+        one.key.count == other.key.count
+          ? one.key.lexicographicallyPrecedes(other.key) : one.key.count > other.key.count
+      }
+    for (names, positions) in groups {
+      // The last one of each array is the first one of the store.
+      var free = Dictionary(grouping: actual.indices.reversed().filter { !isTaken[$0] }) {
+        comparable(actual[$0], names, of: entity)
+      }
+      for position in positions {
+        let object = comparable(expected[position], names, of: entity)
+        guard let match = free[object]?.popLast() else { continue }
+        isMatched[position] = true
+        isTaken[match] = true
+      }
+    }
+    return (
+      expected.indices.filter { !isMatched[$0] }.map { expected[$0] },
+      actual.indices.filter { !isTaken[$0] }.map { actual[$0] }
+    )
+  }
+
+  /// Returns the values of some properties; lists whose order doesn't count are sorted.
+  private static func comparable(
+    _ object: Object, _ names: [String], of entity: NSEntityDescription
+  ) -> Object {
+    var values: Object = [:]
+    for name in names {
+      let value: Value = object[name] ?? Value.none
+      if case .list(let texts) = value, entity.relationshipsByName[name]?.isOrdered != true {
+        values[name] = .list(texts.sorted())
+      } else {
+        values[name] = value
+      }
+    }
+    return values
+  }
+}
+
 extension MigrationFixture.Value: CustomStringConvertible {
   /// Creates the value of an attribute.
   init(_ value: Any?) {
