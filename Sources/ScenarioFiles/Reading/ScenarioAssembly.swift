@@ -188,22 +188,35 @@ struct ScenarioAssembly {
 
   /// Returns the suppressed findings, each a rule or a rule with its subject.
   private func silence(of entry: YAMLEntry, scopes: ScopeResolver) -> [FindingSuppression] {
-    (document.list(of: entry, what: "findings") ?? []).compactMap { node, keyPath in
+    var listed: Set<FindingSuppression> = []
+    let elements = document.list(of: entry, what: "findings") ?? []
+    return elements.compactMap { node, keyPath -> FindingSuppression? in
       document.noting(at: keyPath) { () throws(LanguageProblem) in
         guard let word = document.word(of: node) else {
           throw LanguageProblem(
             "a finding must be a word", at: document.range(of: node),
             nextStep: "write, for example, `fault-storm` or `fault-storm(Mood)`")
         }
-        guard word.text.contains("(") else {
-          try scopes.check(rule: word)
-          return FindingSuppression(rule: word.text)
+        let suppression = try suppression(word, scopes: scopes)
+        guard listed.insert(suppression).inserted else {
+          throw LanguageProblem(
+            "the finding `\(word.text)` is listed twice", at: word.range, nextStep: "remove one")
         }
-        let finding = try FindingName(word)
-        try scopes.check(finding)
-        return FindingSuppression(rule: finding.rule.text, subject: finding.subject.text)
+        return suppression
       }
     }
+  }
+
+  private func suppression(
+    _ word: Word, scopes: ScopeResolver
+  ) throws(LanguageProblem) -> FindingSuppression {
+    guard word.text.contains("(") else {
+      try scopes.check(rule: word)
+      return FindingSuppression(rule: word.text)
+    }
+    let finding = try FindingName(word)
+    try scopes.check(finding)
+    return FindingSuppression(rule: finding.rule.text, subject: finding.subject.text)
   }
 
   private func covers(of entry: YAMLEntry, source: SourceMark) -> [CatalogReference] {

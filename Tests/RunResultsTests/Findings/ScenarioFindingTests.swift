@@ -104,6 +104,8 @@ struct ScenarioFindingTests {
   @Test(arguments: [
     ("silence: [fault-strom]", "did you mean `fault-storm`"),
     ("silence: [fault-storm(Moo)]", "did you mean `Mood`"),
+    ("silence: [fault-storm, fault-storm]", "the finding `fault-storm` is listed twice"),
+    ("silence: [fault-storm(Mood), fault-storm(Mood)]", "`fault-storm(Mood)` is listed twice"),
   ])
   func suppressedRulesMustExist(silence: String, message: String) {
     let error = #expect(throws: ScenarioDiagnostics.self) {
