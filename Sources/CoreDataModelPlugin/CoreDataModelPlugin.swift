@@ -11,7 +11,8 @@ struct CoreDataModelPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     guard let target = target as? any SourceModuleTarget else { return [] }
     let tool = try context.tool(named: "ModelCodeTool")
-    let models = Self.models(below: target.directoryURL)
+    var visited: Set<String> = []
+    let models = Self.models(below: target.directoryURL, &visited)
     if models.isEmpty {
       Diagnostics.warning(
         "\(target.name) contains no .xcdatamodeld or .xcdatamodel to generate classes for")
@@ -23,36 +24,42 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         Diagnostics.error("\(target.name) contains two models named \(name); rename one of them")
         return nil
       }
+      var visited: Set<String> = []
       let output = context.pluginWorkDirectoryURL.appending(path: "\(name)+CoreDataModel.swift")
       return .buildCommand(
         displayName: "Generating the classes of \(model.lastPathComponent)",
         executable: tool.url,
         arguments: [model.path(percentEncoded: false), output.path(percentEncoded: false)],
-        inputFiles: Self.files(below: model), outputFiles: [output])
+        inputFiles: Self.files(below: model, &visited), outputFiles: [output])
     }
   }
 
   /// Returns the models in a folder, sorted; models inside another model aren't included.
-  private static func models(below folder: URL) -> [URL] {
+  private static func models(below folder: URL, _ visited: inout Set<String>) -> [URL] {
     var found: [URL] = []
-    for entry in children(of: folder) {
+    for entry in children(of: folder, &visited) {
       switch entry.pathExtension {
       case "xcdatamodeld", "xcdatamodel": found.append(entry)
-      default: found += models(below: entry)
+      default: found += models(below: entry, &visited)
       }
     }
     return found
   }
 
   /// Returns all files of a model: its versions, and the file that specifies the current one.
-  private static func files(below folder: URL) -> [URL] {
-    children(of: folder).flatMap { entry in
-      let inside = files(below: entry)
-      return inside.isEmpty ? [entry] : inside
+  private static func files(below folder: URL, _ visited: inout Set<String>) -> [URL] {
+    var found: [URL] = []
+    for entry in children(of: folder, &visited) {
+      let inside = files(below: entry, &visited)
+      found += inside.isEmpty ? [entry] : inside
     }
+    return found
   }
 
-  private static func children(of folder: URL) -> [URL] {
+  /// Returns what a folder contains, sorted; nothing if it was visited before, because links can
+  /// form cycles.
+  private static func children(of folder: URL, _ visited: inout Set<String>) -> [URL] {
+    guard visited.insert(folder.resolvingSymlinksInPath().path).inserted else { return [] }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.sorted().map { folder.appending(path: $0) }
   }
