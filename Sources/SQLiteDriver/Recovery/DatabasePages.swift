@@ -31,16 +31,19 @@ package final class DatabasePages {
   ///
   /// The size in the header is used if pages of that size exist; otherwise the one with the most
   /// valid table pages.
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - ignoresWAL: Whether to read the pages of the file even if a WAL replaces them.
   /// - Throws: `SQLITE_CANTOPEN` if the file can't be read; `SQLITE_TOOBIG` if it has more pages
   ///   than `StoreLimits.pages`; `SQLITE_NOTADB` if it's shorter than a page.
-  package init(path: String) throws(SQLiteError) {
+  package init(path: String, ignoresWAL: Bool = false) throws(SQLiteError) {
     let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard opened >= 0 else {
       throw SQLiteError(code: .cantOpen, message: String(cString: strerror(errno)))
     }
     let size = Self.size(of: opened)
     let header = Self.read(opened, at: 0, count: 100) ?? []
-    let side = JournalFile.find(nextTo: path)
+    let side = JournalFile.find(nextTo: path, ignoresWAL: ignoresWAL)
     let pageSize = side?.pageSize ?? Self.pageSize(of: opened, header: header, size: size)
     let overlay = side?.pages ?? [:]
     let inFile = max(size / pageSize, Int(overlay.keys.max() ?? 0))

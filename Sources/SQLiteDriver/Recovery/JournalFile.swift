@@ -11,8 +11,10 @@ struct JournalFile {
   let pages: [UInt32: Int]
 
   /// Returns the WAL with committed frames, or the hot journal of a file; `nil` if it has neither.
-  static func find(nextTo path: String) -> JournalFile? {
-    read(path + "-wal", wal) ?? read(path + "-journal", journal)
+  ///
+  /// - Parameter ignoresWAL: Whether to return only a journal.
+  static func find(nextTo path: String, ignoresWAL: Bool) -> JournalFile? {
+    (ignoresWAL ? nil : read(path + "-wal", wal)) ?? read(path + "-journal", journal)
   }
 
   private static func read(_ path: String, _ parse: (Int32) -> JournalFile?) -> JournalFile? {

@@ -33,16 +33,49 @@ struct CorruptStore {
   private(set) var entities: [(number: Int64, name: String, parent: Int64, maximum: Int64)] = []
   /// All leaf pages, the most reliable first.
   private(set) var leaves: [PageMap.LeafPage] = []
+  /// Why the WAL isn't read, in a sentence; `nil` if it's read, or if there's none.
+  private(set) var foreignWAL: String?
 
   /// The identifier of the pages of `sqlite_schema`.
   static let schemaID: Int32 = 1
 
-  /// Reads the schema and the housekeeping tables.
+  /// Reads the schema and the housekeeping tables; without the WAL, if it's that of another store.
   ///
-  /// **Cost:** reads the file twice, and the leaf pages of unknown tables once more.
+  /// **Cost:** reads the file twice, and the leaf pages of unknown tables once more; that twice if
+  /// there's a WAL.
   /// - Throws: A `SQLiteError` if the file can't be read or is too large.
   init(path: String) throws {
-    pages = try DatabasePages(path: path)
+    self.init(try DatabasePages(path: path))
+    guard pages.frameCount > 0, let own = try? DatabasePages(path: path, ignoresWAL: true) else {
+      return
+    }
+    var file = CorruptStore(own)
+    guard let reason = file.difference(from: self) else { return }
+    file.foreignWAL = "the WAL isn't read, because it's that of another store: \(reason)"
+    self = file
+  }
+
+  /// Returns what shows that a WAL belongs to another store; `nil` if nothing does.
+  ///
+  /// The checksums of a WAL are only its own, so SQLite reads any WAL that's next to a file.
+  ///
+  /// - Parameter merged: The store with the pages of the WAL.
+  private func difference(from merged: CorruptStore) -> String? {
+    // It's readable only if the size of a page is right.
+    guard let uuid else { return nil }
+    if pages.pageSize != merged.pages.pageSize {
+      return "its pages have \(NumberText.grouped(merged.pages.pageSize)) bytes instead of "
+        + NumberText.grouped(pages.pageSize)
+    }
+    guard let other = merged.uuid, UUID(uuidString: uuid) != nil, UUID(uuidString: other) != nil
+    else { return nil }
+    // A few other characters are corrupt ones.
+    let different = zip(uuid.uppercased(), other.uppercased()).count { $0 != $1 }
+    return different < 8 ? nil : "its UUID is \(other) instead of \(uuid)"
+  }
+
+  private init(_ pages: DatabasePages) {
+    self.pages = pages
     map = PageMap(pages)
     map.assign(root: 1, to: Self.schemaID)
     let found = map.leaves()

@@ -7,10 +7,11 @@ import WorkbenchText
 package enum StoreRepair {
   /// Recovers a store, whose files are only read.
   ///
-  /// The rows are read from the pages of the file without SQLite. A committed WAL is included, and
-  /// a hot journal rolled back, as SQLite would do. The new store has the same UUID, so URIs of
-  /// objects remain valid. It appears when it's complete. A store that was made with a
-  /// configuration of its model gets the same configuration.
+  /// The rows are read from the pages of the file without SQLite. A committed WAL is included,
+  /// unless it's known to be another store's, and a hot journal rolled back, as SQLite would do.
+  /// The new store has the same UUID, so URIs of objects remain valid. It appears when it's
+  /// complete. A store that was made with a configuration of its model gets the same
+  /// configuration.
   ///
   /// **Cost:** reads the file three times, writes each row once, and checks the new store.
   /// - Parameters:
@@ -135,7 +136,8 @@ package enum StoreRepair {
     connection.close()
     return RepairReport(
       url: url, corrupt: corrupt, losses: loader.losses, repaired: repaired,
-      assumptions: metadata.assumptions, remaining: try StoreDoctor.examine(file).findings)
+      assumptions: metadata.assumptions + [corrupt.foreignWAL].compactMap(\.self),
+      remaining: try StoreDoctor.examine(file).findings)
   }
 
   /// Returns the former `Z_MAX` by entity ID of the new store, without that of entities that the

@@ -65,6 +65,32 @@ struct HostileRepairTests {
     #expect(results.count > 2 && results.contains(0))
   }
 
+  /// SQLite reads any WAL next to a file.
+  @Test(arguments: [true, false])
+  func theWALOfAnotherStoreIsNotRead(hasOtherUUID: Bool) throws {
+    let folder = try TemporaryFolder()
+    let office = try OfficeStore()
+    let url = folder.file("Copy.sqlite")
+    try FileManager.default.copyItem(at: office.url, to: url)
+    let other = try TemporaryFolder()
+    let foreign = try copy(
+      hasOtherUUID
+        ? "PRAGMA wal_autocheckpoint = 0"
+        : "PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; "
+          + "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0",
+      "UPDATE ZPASSPORT SET ZNUMBER = 77; UPDATE Z_METADATA SET Z_UUID = '\(UUID().uuidString)'",
+      suffix: "-wal", to: other)
+    try FileManager.default.copyItem(atPath: foreign.path + "-wal", toPath: url.path + "-wal")
+    let report = try StoreRepair.repair(url, to: folder.file("Out.sqlite"))
+    #expect(report.walPages == 0 && !report.isComplete)
+    #expect(report.assumptions.count == 1)
+    let reason = hasOtherUUID ? "its UUID is" : "its pages have 8,192 bytes instead of 4,096"
+    #expect(report.assumptions.first?.contains(reason) == true, "\(report.assumptions)")
+    let tables = try IntactStore.tables(folder.file("Out.sqlite"))
+    #expect(try tables["ZPASSPORT"] == IntactStore.tables(office.url)["ZPASSPORT"])
+    withExtendedLifetime(office.folder) {}
+  }
+
   @Test func aHotJournalIsRolledBack() throws {
     let folder = try TemporaryFolder()
     let url = try copy(
