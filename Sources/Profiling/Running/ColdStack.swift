@@ -20,6 +20,8 @@ final class ColdStack {
   /// The contexts, where a parent precedes its children.
   private(set) var contexts: [Named] = []
   private(set) var shapes: [String: ContextShape] = [:]
+  /// The values of `peak` that contexts had which no longer exist.
+  private(set) var formerPeaks: [ScopedMetric: Int] = [:]
   private let storeURL: URL
   private let engine: any StoreEngine
   private var model: NSManagedObjectModel
@@ -90,8 +92,25 @@ final class ColdStack {
 
   /// Releases a context, whose objects must already be released.
   func remove(_ name: String) {
+    for named in contexts where named.name == name { keepPeaks(of: named) }
     contexts.removeAll { $0.name == name }
     shapes[name] = nil
+  }
+
+  private func keepPeaks(of named: Named) {
+    let context = named.context
+    context.performAndWait {
+      var peaks: [(MetricScope, Int)] = [
+        (.all, context.peakRegisteredCount), (.context(named.name), context.peakRegisteredCount),
+      ]
+      for name in model.entities.filter({ !$0.isAbstract }).compactMap(\.name) {
+        peaks.append((.entity(name), context.peakRegisteredCount(ofEntity: name)))
+      }
+      for (scope, peak) in peaks {
+        let metric = ScopedMetric(.peak, scope)
+        formerPeaks[metric] = max(formerPeaks[metric] ?? 0, peak)
+      }
+    }
   }
 
   /// Waits until the contexts have completed the work they do for each other, such as merging
@@ -165,6 +184,7 @@ final class ColdStack {
   }
 
   private func close() throws {
+    contexts.forEach(keepPeaks)
     contexts = []
     for coordinator in coordinators.values {
       for store in coordinator.persistentStores { try coordinator.remove(store) }

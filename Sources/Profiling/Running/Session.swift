@@ -230,9 +230,9 @@ extension Session {
   /// The current values of `registered` and `peak`, for each entity, each context, and in total.
   ///
   /// The total of `registered` is the sum over all contexts; that of `peak` is the highest value of
-  /// any single context.
+  /// any single context, also of one that no longer exists.
   package var gauges: [ScopedMetric: Int] {
-    var gauges: [ScopedMetric: Int] = [:]
+    var gauges = stack.formerPeaks
     for named in stack.contexts {
       let context = named.context
       context.performAndWait {

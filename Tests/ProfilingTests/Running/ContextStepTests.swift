@@ -136,6 +136,20 @@ struct ContextStepTests {
     #expect(recording.value(of: .peak, scope: .entity("Mood")) == 3)
   }
 
+  /// Reopening the file re-creates all contexts.
+  @Test(arguments: [["drop theirs", "drop sync"], ["drop theirs", "pragma busy_timeout to 20"]])
+  func peaksIncludeContextsThatNoLongerExist(last: [String]) throws {
+    let typed = try TypedSession()
+    try typed.run(
+      ["context sync", "fetch Mood sort date limit 3 faults no in sync as theirs"] + last
+        + ["fetch Mood sort date limit 2 faults no as mine"])
+    let recording = typed.session.recording
+    #expect(recording.value(of: .peak, scope: .entity("Mood")) == 3)
+    #expect(recording.value(of: .peak, scope: .context("sync")) == 3)
+    #expect(recording.value(of: .peak) == 3)
+    #expect(recording.value(of: .registered) == 2)
+  }
+
   @Test
   func resultsAreReleasedWithTheirName() throws {
     let typed = try TypedSession()
