@@ -7,7 +7,11 @@ import WorkbenchText
 package struct EventGroup: Sendable, Equatable {
   /// The group's number, from 1, in the order of first appearance, which `explain` takes.
   package var number: Int
+  /// The number of statements, or of events that ran none.
   package var count: Int
+  /// The number of events, which are part of the group of their first statement: the prefetch of a
+  /// many-to-many relationship runs two.
+  package var events: Int
   /// The kind of event: `fetch`, `fault`, `relationship fault`, `prefetch`, `page`, `save`,
   /// `insert`.
   package var word: String
@@ -27,12 +31,13 @@ package struct EventGroup: Sendable, Equatable {
   package var work: StatementWork?
 
   package init(
-    number: Int, count: Int, word: String, subject: String, source: FaultSource? = nil,
-    sql: String? = nil, rows: Int, nanoseconds: UInt64, callSite: CallSite? = nil, firstEvent: Int,
-    work: StatementWork? = nil
+    number: Int, count: Int, events: Int? = nil, word: String, subject: String,
+    source: FaultSource? = nil, sql: String? = nil, rows: Int, nanoseconds: UInt64,
+    callSite: CallSite? = nil, firstEvent: Int, work: StatementWork? = nil
   ) {
     self.number = number
     self.count = count
+    self.events = events ?? count
     self.word = word
     self.subject = subject
     self.source = source
@@ -99,8 +104,9 @@ extension Recording {
         let own = owners.statements(of: index)
         let text = event.kind == .migrationStep ? event : nil
         if own.isEmpty { collector.add(event, word: word, sql: text, step: step) }
-        for statement in own {
-          collector.add(event, word: word, sql: events[statement], step: step)
+        for (position, statement) in own.enumerated() {
+          collector.add(
+            event, word: word, sql: events[statement], step: step, isFirst: position == 0)
         }
       }
     }
@@ -189,7 +195,8 @@ private struct GroupCollector {
   private var known: [Shapes: Int] = [:]
 
   mutating func add(
-    _ event: RecordedEvent, word: String, sql statement: RecordedEvent?, step: Int
+    _ event: RecordedEvent, word: String, sql statement: RecordedEvent?, step: Int,
+    isFirst: Bool = true
   ) {
     let shapes = Shapes(
       step: step, source: event.source, event: event.record.shape,
@@ -200,6 +207,7 @@ private struct GroupCollector {
     if let position = known[shapes] ?? position(of: event, word, statement, step: step) {
       known[shapes] = position
       groups[position].count += 1
+      if isFirst { groups[position].events += 1 }
       groups[position].rows += rows
       groups[position].nanoseconds += nanoseconds
       if let work { groups[position].work = (groups[position].work ?? .init()) + work }
@@ -207,9 +215,10 @@ private struct GroupCollector {
       known[shapes] = groups.count
       groups.append(
         EventGroup(
-          number: groups.count + 1, count: 1, word: word, subject: event.subject,
-          source: event.source, sql: statement?.statement?.sql, rows: rows,
-          nanoseconds: nanoseconds, callSite: event.callSite, firstEvent: event.id, work: work))
+          number: groups.count + 1, count: 1, events: isFirst ? 1 : 0, word: word,
+          subject: event.subject, source: event.source, sql: statement?.statement?.sql,
+          rows: rows, nanoseconds: nanoseconds, callSite: event.callSite, firstEvent: event.id,
+          work: work))
     }
   }
 

@@ -86,6 +86,15 @@ package struct EventDifferences {
     return lines
   }
 
+  /// Whether the metric counts fetches, faults, prefetches, and other events, of which each can run
+  /// several statements.
+  private var isOfEvents: Bool {
+    switch metric.metric {
+    case .faults, .hits, .misses, .fetches, .saves, .prefetches, .migrations: true
+    default: false
+    }
+  }
+
   private struct Part {
     let group: EventGroup
     let amount: Int
@@ -118,7 +127,8 @@ package struct EventDifferences {
     let group = part.group
     var text = "\(metric.metric.counted(part.amount)): "
     let subject = group.changesJoinRows ? "join rows of \(group.subject)" : group.subject
-    text += ([NumberText.grouped(group.count), "x", group.word, subject].filter { !$0.isEmpty })
+    let count = isOfEvents ? group.events : group.count
+    text += ([NumberText.grouped(count), "x", group.word, subject].filter { !$0.isEmpty })
       .joined(separator: " ")
     if !group.sourceWord.isEmpty { text += " (\(group.sourceWord))" }
     if let step = part.step {
@@ -149,16 +159,16 @@ package struct EventDifferences {
     case .vmsteps: return group.work?.vmSteps
     case .pageins: return group.work?.pagesRead
     case .pageouts: return group.work?.pagesWritten
-    case .faults: return isFault ? group.count : nil
-    case .hits: return isFault && group.source == .rowCache ? group.count : nil
-    case .misses: return isFault && group.source == .database ? group.count : nil
-    case .fetches: return group.word == "fetch" ? group.count : nil
-    case .saves: return group.word == "save" ? group.count : nil
+    case .faults: return isFault ? group.events : nil
+    case .hits: return isFault && group.source == .rowCache ? group.events : nil
+    case .misses: return isFault && group.source == .database ? group.events : nil
+    case .fetches: return group.word == "fetch" ? group.events : nil
+    case .saves: return group.word == "save" ? group.events : nil
     case .inserts: return kind == .insert ? group.count : nil
     case .updates: return kind == .update ? group.count : nil
     case .deletes: return kind == .delete ? group.count : nil
-    case .prefetches: return group.word == "prefetch" ? group.count : nil
-    case .migrations: return group.word == "migration" ? group.count : nil
+    case .prefetches: return group.word == "prefetch" ? group.events : nil
+    case .migrations: return group.word == "migration" ? group.events : nil
     case .migratedrows: return group.word == "migration step" ? group.rows : nil
     case .transactions, .roundtrips, .registered, .peak, .filepages, .walpages, .freepages, .ddl,
       .dml,

@@ -70,6 +70,29 @@ struct RecordingTests {
       ])
   }
 
+  /// The prefetch of a many-to-many relationship runs two SELECTs.
+  @Test func anEventWithSeveralStatementsIsCountedOnce() {
+    let script = EventScript()
+    script.step("fetch Mood prefetch tags", at: EventScript.touch) {
+      script.statement("join rows", entity: "Tag", rows: 9, parent: 3, time: 100)
+      script.statement("tags", entity: "Tag", rows: 4, parent: 3, time: 100)
+      var prefetch = Event(
+        id: 3, parent: 0, kind: .prefetch, begin: 1_000_000_000, duration: 400, thread: 1)
+      prefetch.entity = "Mood"
+      prefetch.relationship = "tags"
+      script.recorder.record(prefetch)
+    }
+    let recording = script.recorder.recording(steps: script.steps)
+    #expect(recording.value(of: .prefetches) == 1 && recording.value(of: .selects) == 2)
+    #expect(recording.groups.map(\.count) == [1, 1] && recording.groups.map(\.events) == [1, 0])
+    func lines(_ metric: Metric) -> [String] {
+      EventDifferences(
+        recording: recording, metric: ScopedMetric(metric), found: recording.value(of: metric)
+      ).lines
+    }
+    #expect(lines(.prefetches).count == 1 && lines(.selects).count == 2)
+  }
+
   @Test func eventsOfOnePixelAreMergedWithTheirCount() throws {
     let marks = [(0, 10), (12, 20), (40, 41)].map {
       Track.Mark(begin: UInt64($0.0), end: UInt64($0.1), count: 1)
