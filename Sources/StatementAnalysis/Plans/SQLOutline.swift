@@ -100,8 +100,11 @@ package struct SQLOutline: Sendable {
   package let words: [String]
   /// The tables with their aliases, in order; the alias of a table without one is its name.
   package let tables: [(table: String, alias: String)]
-  /// The words after the first WHERE, up to GROUP BY, ORDER BY, or LIMIT, or `nil` if there's no
-  /// WHERE.
+  /// The words after the statement's own WHERE, up to GROUP BY, ORDER BY, or LIMIT, or `nil` if
+  /// there's no WHERE.
+  ///
+  /// That of a query in `FROM` is the statement's own; that of a subquery in a column or an
+  /// assignment isn't, because it doesn't determine the rows.
   package let condition: ArraySlice<String>?
 
   /// Parses a statement.
@@ -170,10 +173,32 @@ package struct SQLOutline: Sendable {
 
   /// Returns the condition in words of a statement; see `condition`.
   static func condition(in words: [String]) -> ArraySlice<String>? {
-    guard let start = words.firstIndex(where: { $0.uppercased() == "WHERE" }) else { return nil }
-    return words[(start + 1)...].prefix {
-      !["GROUP", "ORDER", "LIMIT", ";"].contains($0.uppercased())
+    guard let start = startOfCondition(in: words) else { return nil }
+    var depth = 0
+    return words[(start + 1)...].prefix { word in
+      if word == "(" { depth += 1 }
+      if word == ")" { depth -= 1 }
+      return depth > 0
+        || depth == 0 && !["GROUP", "ORDER", "LIMIT", ";"].contains(word.uppercased())
     }
+  }
+
+  private static func startOfCondition(in words: [String]) -> Int? {
+    var depth = 0
+    var from: Int?
+    var inner: Int?
+    for (index, word) in words.enumerated() {
+      switch word.uppercased() {
+      case "(": depth += 1
+      case ")": depth -= 1
+      case "FROM" where depth == 0 && from == nil: from = index
+      case "WHERE" where depth == 0: return index
+      case "WHERE" where inner == nil:
+        if let from, words[from + 1] == "(" { inner = index }
+      default: break
+      }
+    }
+    return inner
   }
 }
 

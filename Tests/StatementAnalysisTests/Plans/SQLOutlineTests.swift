@@ -36,11 +36,31 @@ struct SQLOutlineTests {
     #expect(SQLOutline(sql).words == words)
   }
 
-  @Test(arguments: [
-    ("SELECT 0 FROM ZA t0 WHERE\n t0.ZB = ? ORDER BY t0.ZC LIMIT 5", ["t0.ZB", "=", "?"], true),
-    ("SELECT 0 FROM ZA t0 WHERE t0.ZB = ' ORDER BY ' GROUP BY t0.ZC", ["t0.ZB", "=", "'"], false),
-    ("SELECT 0 FROM ZA t0 LIMIT 5", nil, true),
-  ])
+  @Test(
+    arguments: [
+      ("SELECT 0 FROM ZA t0 WHERE\n t0.ZB = ? ORDER BY t0.ZC LIMIT 5", ["t0.ZB", "=", "?"], true),
+      (
+        "SELECT 0 FROM ZA t0 WHERE t0.ZB = ' ORDER BY ' GROUP BY t0.ZC", ["t0.ZB", "=", "'"], false
+      ),
+      ("SELECT 0 FROM ZA t0 LIMIT 5", nil, true),
+      (
+        "SELECT t0.ZB, (SELECT COUNT(t1.Z_PK) FROM ZC t1 WHERE (t0.Z_PK = t1.ZA) ) FROM ZA t0", nil,
+        false
+      ),
+      (
+        "SELECT (SELECT MAX(t1.ZB) FROM ZC t1 WHERE (t0.Z_PK = t1.ZA) ) FROM ZA t0 WHERE t0.ZD = ?",
+        ["t0.ZD", "=", "?"], false
+      ),
+      ("UPDATE ZA SET ZB = (SELECT COUNT(*) FROM ZC WHERE ZC.ZA = ZA.Z_PK)", nil, false),
+      (
+        "SELECT COUNT(*) FROM (SELECT DISTINCT t0.ZB FROM ZA t0 WHERE t0.ZC = ?)",
+        ["t0.ZC", "=", "?"], false
+      ),
+      (
+        "SELECT 0 FROM ZA WHERE ZB IN (SELECT ZC FROM ZD ORDER BY ZE) ORDER BY ZG",
+        ["ZB", "IN", "(", "SELECT", "ZC", "FROM", "ZD", "ORDER", "BY", "ZE", ")"], false
+      ),
+    ] as [(String, [String]?, Bool)])
   func findsConditionAndLimit(sql: String, condition: [String]?, isLimited: Bool) {
     let outline = SQLOutline(sql)
     #expect(outline.condition.map(Array.init) == condition)
