@@ -130,14 +130,24 @@ package struct ScenarioRunner {
     result.engine = description
     result.metric = scenario.metric
     result.headline = scenario.headline?.text { metric, name in
-      result.variants.first { $0.name == name }.map { $0.value(of: metric) ?? 0 }
+      guard engine.counts(metric.metric) else { return nil }
+      return result.variants.first { $0.name == name }.map { $0.value(of: metric) ?? 0 }
     }
-    result.predictions = scenario.predictions.compactMap {
+    result.predictions = scenario.predictions.filter(hasAnswer).compactMap {
       PredictionResult($0, of: result.variants)
     }
     result.exercise = scenario.exercise.map(ExerciseText.init)
     try examine(result, data)
     return result
+  }
+
+  /// Returns whether the engine has the count or the plans that a question asks for.
+  private func hasAnswer(_ prediction: Prediction) -> Bool {
+    switch prediction.subject {
+    case .least(let metric), .most(let metric), .count(let metric, _):
+      engine.counts(metric.metric)
+    case .index: engine.obstacleToPlans == nil
+    }
   }
 
   /// Copies the data to the output directory, unless it was copied from that store.

@@ -142,7 +142,9 @@ struct VariantRun {
       guard let entity = model.entitiesByName[step.subject] else { continue }
       wanted.formUnion(entity.concreteEntityNames.map { ScopedMetric(.peak, .entity($0)) })
     }
-    return Dictionary(uniqueKeysWithValues: wanted.map { ($0, recording.value(of: $0)) })
+    return Dictionary(
+      uniqueKeysWithValues: wanted.filter { engine.counts($0.metric) }
+        .map { ($0, recording.value(of: $0)) })
   }
 
   private func expectations(
