@@ -71,8 +71,8 @@ private enum OfferedNames {
 
   /// Returns the names that the shell takes literally.
   ///
-  /// Bash expands the words that it gets from the program, so `$(…)` in a name of a file from anyone
-  /// would run a command. Other shells don't, and quote the name that's chosen.
+  /// Bash expands the words that it gets from the program, so `$(…)` in a name of a file from
+  /// anyone would run a command. Other shells don't, and quote the name that's chosen.
   static func literal(_ names: [String]) -> [String] {
     let shell = CompletionShell.requesting
     let expands = shell != .zsh && shell != .fish

@@ -117,8 +117,8 @@ extension ShellEngine {
 
   /// Returns the path of a file to write.
   ///
-  /// - Throws: A problem at the word if the file exists and this shell didn't write it, if it's open,
-  ///   or if SQLite would treat it as part of a database.
+  /// - Throws: A problem at the word if the file exists and this shell didn't write it, if it's
+  ///   open, or if SQLite would treat it as part of a database.
   func newFile(_ word: Word) throws(LanguageProblem) -> String {
     let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
     if let store = ShellOutput.store(besideWhich: word.text) {

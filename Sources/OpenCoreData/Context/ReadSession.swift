@@ -144,6 +144,7 @@ struct ReadSession {
     of coordinator: @autoclosure () -> NSPersistentStoreCoordinator?
   ) -> RowStore? {
     if let first, !first.isRemoved { return first }
+    direct = nil
     first = coordinator()?.store(at: 0) ?? first
     return first
   }

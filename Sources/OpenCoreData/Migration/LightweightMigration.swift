@@ -100,7 +100,7 @@ struct LightweightMigration {
     } catch {
       // The original error is the one to report.
       try? connection.execute("ROLLBACK")
-      // A commit that fails can take effect when the WAL is recovered. What's unused is removed then.
+      // A commit that fails can take effect when the WAL is recovered, which removes what's unused.
       if !lostFiles.isEmpty, !isCommitting { remains.finish() }
       throw error
     }

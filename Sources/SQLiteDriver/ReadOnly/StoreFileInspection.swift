@@ -33,7 +33,7 @@ package struct StoreFileInspection: Sendable, Hashable {
 
   /// Inspects the files at a path.
   ///
-  /// - Throws: `SQLITE_CANTOPEN` with the reason if the file doesn't exist, or if its links can't be
+  /// - Throws: `SQLITE_CANTOPEN` with the reason if the file doesn't exist, its links can't be
   ///   resolved, or the attributes of the WAL or the journal can't be read.
   package init(path: String) throws(SQLiteError) {
     if let problem = StoreFileProblem.ofPath(path) {

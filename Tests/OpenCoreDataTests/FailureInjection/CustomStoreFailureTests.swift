@@ -4,8 +4,8 @@ import Testing
 
 @testable import OpenCoreData
 
-/// An incremental store of employees without departments: a file has their names by reference, which
-/// each request reads, and each save replaces.
+/// An incremental store of employees without departments: a file has their names by reference,
+/// which each request reads, and each save replaces.
 final class NameFileStore: NSIncrementalStore, @unchecked Sendable {
   static let nameFileType = NSPersistentStore.StoreType(rawValue: "NameFileStore")
 

@@ -251,6 +251,27 @@ struct ObjectFaultTests {
       #expect(moods[0].isDeleted)
     }
   }
+
+  @Test("After a store was removed and added again, faults read it")
+  func faultsReadAStoreThatWasAddedAgain() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    context.performAndWait { #expect(context.object(with: ids[0]).label == "p1") }
+    let store = try #require(bed.coordinator.persistentStores.first)
+    let url = try #require(store.url)
+    try bed.coordinator.remove(store)
+    try bed.coordinator.addPersistentStore(type: .sqlite, at: url)
+    let uri = ids[0].uriRepresentation()
+    let id = try #require(bed.coordinator.managedObjectID(forURIRepresentation: uri))
+    context.performAndWait {
+      context.reset()
+      let person = context.object(with: id)
+      #expect(person.label == "p1")
+      #expect((person.value(forKey: "team") as? NSManagedObject)?.label == "t")
+      #expect(context.faultError == nil)
+    }
+  }
 }
 
 extension TestStack {
