@@ -137,20 +137,27 @@ ssize_t read(int file, void *bytes, size_t count) {
 READS_AT(pread, off_t)
 READS_AT(pread64, off64_t)
 
+// A disk that's full after some bytes: a write of several bytes is short, and one of a single byte fails. One that
+// wrote nothing, and didn't fail, would be repeated forever.
+static int shorten(int error, size_t *count) {
+  if (error != FAILING_FILES_SHORT) return error;
+  if (*count == 1) return ENOSPC;
+  *count /= 2;
+  return 0;
+}
+
 NEXT(ssize_t, write, int, const void *, size_t)
 ssize_t write(int file, const void *bytes, size_t count) {
-  int error = decide_file(failing_files_write, file);
-  if (error == FAILING_FILES_SHORT) count /= 2;
-  else if (error) return fail(error);
+  int error = shorten(decide_file(failing_files_write, file), &count);
+  if (error) return fail(error);
   return note_write(file, find_write()(file, bytes, count), bytes);
 }
 
 #define WRITES_AT(name, offset_type)                                               \
   NEXT(ssize_t, name, int, const void *, size_t, offset_type)                      \
   ssize_t name(int file, const void *bytes, size_t count, offset_type offset) {    \
-    int error = decide_file(failing_files_write, file);                            \
-    if (error == FAILING_FILES_SHORT) count /= 2;                                  \
-    else if (error) return fail(error);                                            \
+    int error = shorten(decide_file(failing_files_write, file), &count);           \
+    if (error) return fail(error);                                                 \
     ssize_t result = find_##name()(file, bytes, count, offset);                    \
     if (result > 0) note_file(failing_files_write, file, offset, bytes, (size_t)result); \
     return result;                                                                 \
