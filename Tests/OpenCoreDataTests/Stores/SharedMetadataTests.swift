@@ -4,7 +4,7 @@ import Testing
 @testable import OpenCoreData
 
 @Suite("Metadata of a store that others write, too")
-struct StoreMetadataTests {
+struct SharedMetadataTests {
   private func onDisk(_ stack: TestStack) throws -> [String: Any] {
     try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: stack.storeURL)
   }
