@@ -220,9 +220,9 @@ struct PredicateEvaluationTests {
       modifier: .direct, type: .equalTo)
     #expect(predicate.predicateFormat == "$x.name == \"Bob\"")
     // Another variable has no effect on it.
-    let other = predicate.withSubstitutionVariables(["y": 1]) as? NSComparisonPredicate
-    #expect(other?.leftExpression.expressionType == .keyPath)
-    #expect(other?.leftExpression.keyPath == "$x.name")
+    let other = predicate.withSubstitutionVariables(["y": 1])
+    #expect(other.leftExpression.expressionType == .keyPath)
+    #expect(other.leftExpression.keyPath == "$x.name")
     let subquery = NSExpression(
       forSubquery: NSExpression(forKeyPath: "people"), usingIteratorVariable: "x",
       predicate: predicate)

@@ -120,7 +120,8 @@ struct PowerLossTests {
       let store = loss.folder.appendingPathComponent(work.fileName)
       guard FileManager.default.fileExists(atPath: store.path) else { return }
       #expect(!loss.isComplete, "\(loss.description)")
-      #expect(try work.content(loss.folder) == before, "\(loss.description)")
+      let found = try work.content(loss.folder)
+      #expect(found == before, "\(loss.description)")
     }
   }
 

@@ -62,10 +62,10 @@ struct HistoryTransactionTests {
       _ = context.make("Item")
       try context.save()
       #expect(failure == nil && saves.notes.count == 1)
-      let token =
+      let token = try #require(
         saves.notes.first?.userInfo?[NSManagedObjectContext.newHistoryTokenKey]
-        as? NSPersistentHistoryToken
-      let request = NSPersistentHistoryChangeRequest.fetchHistory(after: try #require(token))
+          as? NSPersistentHistoryToken)
+      let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
       let result = try context.execute(request) as? NSPersistentHistoryResult
       let later = result?.result as? [NSPersistentHistoryTransaction]
       #expect(later?.map(\.transactionNumber) == [2])
