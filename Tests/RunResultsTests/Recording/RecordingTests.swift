@@ -74,23 +74,20 @@ struct RecordingTests {
   @Test func anEventWithSeveralStatementsIsCountedOnce() {
     let script = EventScript()
     script.step("fetch Mood prefetch tags", at: EventScript.touch) {
-      script.statement("join rows", entity: "Tag", rows: 9, parent: 3, time: 100)
+      script.fetch("Mood", sql: "moods", rows: 3, prefetch: ("Tag", "join rows", 9))
+      // The fetch is the first event, its statement the second.
       script.statement("tags", entity: "Tag", rows: 4, parent: 3, time: 100)
-      var prefetch = Event(
-        id: 3, parent: 0, kind: .prefetch, begin: 1_000_000_000, duration: 400, thread: 1)
-      prefetch.entity = "Mood"
-      prefetch.relationship = "tags"
-      script.recorder.record(prefetch)
     }
     let recording = script.recorder.recording(steps: script.steps)
-    #expect(recording.value(of: .prefetches) == 1 && recording.value(of: .selects) == 2)
-    #expect(recording.groups.map(\.count) == [1, 1] && recording.groups.map(\.events) == [1, 0])
+    #expect(recording.value(of: .prefetches) == 1 && recording.value(of: .selects) == 3)
+    #expect(recording.groups.map(\.count) == [1, 1, 1])
+    #expect(recording.groups.map(\.events) == [1, 1, 0])
     func lines(_ metric: Metric) -> [String] {
       EventDifferences(
         recording: recording, metric: ScopedMetric(metric), found: recording.value(of: metric)
       ).lines
     }
-    #expect(lines(.prefetches).count == 1 && lines(.selects).count == 2)
+    #expect(lines(.prefetches).count == 1 && lines(.selects).count == 3)
   }
 
   @Test func eventsOfOnePixelAreMergedWithTheirCount() throws {

@@ -20,13 +20,14 @@ struct UnfinishedOutputsTests {
   }
 
   @Test func linksStayAndTheFilesThatTheyLeadToAreReplaced() throws {
-    let folder = try ScratchFolders.make()
-    defer { ScratchFolders.remove(folder) }
+    let scratch = try ScratchFolders.make()
+    defer { ScratchFolders.remove(scratch) }
+    let folder = scratch.appendingPathComponent("outputs", isDirectory: true)
     let files = FileManager.default
     let target = folder.appendingPathComponent("other/report.md")
     let link = folder.appendingPathComponent("link.md")
     try files.createDirectory(
-      at: target.deletingLastPathComponent(), withIntermediateDirectories: false)
+      at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
     try files.createSymbolicLink(atPath: link.path, withDestinationPath: "other/report.md")
     let (old, new) = ("a\n\(OutputMark.markdown)\n", "b\n\(OutputMark.markdown)\n")
     // A link to nothing is replaced only by force.
