@@ -37,7 +37,7 @@ struct DeferredMigration {
       // Triggers of other tables keep the name of a table that's renamed and re-created.
       try connection.execute("PRAGMA legacy_alter_table=ON")
       defer { try? connection.execute("PRAGMA legacy_alter_table=OFF") }
-      let remaining = try runUnit(of: pending, on: connection, events)
+      let remaining = try runUnit(of: pending, metadata, on: connection, events)
       remaining.write(to: &metadata.values)
       try metadata.write(to: connection)
       try connection.execute("COMMIT")
@@ -52,7 +52,8 @@ struct DeferredMigration {
 
   /// Runs a unit, and returns the work that remains.
   private func runUnit(
-    of work: DeferredWork, on connection: Connection, _ events: MigrationEvents?
+    of work: DeferredWork, _ metadata: StoreMetadata, on connection: Connection,
+    _ events: MigrationEvents?
   ) throws -> DeferredWork {
     if let table = work.tables.first {
       var work = work
@@ -66,8 +67,8 @@ struct DeferredMigration {
     }
     guard let table = work.changed.first else { return work }
     let plan = try LightweightMigrationPlan(
-      InferredMapping(keeping: model), configuration: configuration, reading: connection,
-      cleanup: .of(table: table))
+      InferredMapping(keeping: model), configuration: configuration, of: metadata,
+      reading: connection, cleanup: .of(table: table))
     try plan.withoutTriggers(on: connection) {
       for statement in plan.statements.all {
         do throws(SQLiteError) {

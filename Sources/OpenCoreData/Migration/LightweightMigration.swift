@@ -70,11 +70,12 @@ struct LightweightMigration {
     try connection.execute("BEGIN EXCLUSIVE")
     do {
       if remains.exist { try remains.remove(lockedBy: connection) }
-      if let expectedHashes, try StoreMetadata(reading: connection).hashes != expectedHashes {
+      let metadata = try StoreMetadata(reading: connection)
+      if let expectedHashes, metadata.hashes != expectedHashes {
         throw NSError.migratedElsewhere(url)
       }
       let plan = try LightweightMigrationPlan(
-        mapping, configuration: configuration, reading: connection,
+        mapping, configuration: configuration, of: metadata, reading: connection,
         cleanup: options.isSet(NSPersistentStoreDeferredLightweightMigrationOptionKey)
           ? .later : .now)
       lostFiles = try plan.lostFiles(on: connection)

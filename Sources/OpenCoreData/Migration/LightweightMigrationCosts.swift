@@ -75,7 +75,8 @@ package struct LightweightMigrationCosts: Sendable {
     }
     let mapping = InferredMapping(from: comparison.old, to: comparison.new)
     let plan = try LightweightMigrationPlan(
-      mapping, configuration: nil, reading: connection, cleanup: isDeferred ? .later : .now)
+      mapping, configuration: nil, of: StoreMetadata(reading: connection), reading: connection,
+      cleanup: isDeferred ? .later : .now)
     let causes = MigrationCauses(of: comparison.differences, in: plan)
     let empty = plan.emptyTables
     let all = plan.statements.all.map { statement -> Statement in

@@ -65,16 +65,17 @@ struct LightweightMigrationPlan {
   ///   - mapping: A mapping without obstacles.
   ///   - configuration: The configuration of the models that the store contains; `nil` for all
   ///     entities.
+  ///   - metadata: The file's metadata.
   ///   - connection: A connection to the file.
   ///   - cleanup: Whether to defer what doesn't affect reading.
   /// - Throws: `SchemaMismatch` if the file isn't one of the source model; `SQLiteError`.
   init(
-    _ mapping: InferredMapping, configuration: String?, reading connection: Connection,
-    cleanup: Cleanup = .now
+    _ mapping: InferredMapping, configuration: String?, of metadata: StoreMetadata,
+    reading connection: Connection, cleanup: Cleanup = .now
   ) throws {
     self.mapping = mapping
     self.cleanup = cleanup
-    metadata = try StoreMetadata(reading: connection)
+    self.metadata = metadata
     pending = DeferredWork(metadata.values)
     file = try FileSchema(reading: connection)
     objects = try FileObjects(reading: connection)
