@@ -83,7 +83,10 @@ struct MigratedHistoryTests {
           NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
         let transactions = try #require(
           (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction])
-        return transactions.flatMap { $0.changes ?? [] }.map { change in
+        let deletions = transactions.flatMap { $0.changes ?? [] }.filter {
+          $0.changeType == .delete
+        }
+        return deletions.map { change in
           ["age", "alias", "name"].map { key in
             let value = change.tombstone?[AnyHashable(key)]
             return value.map { "\($0)" } ?? "nil"
