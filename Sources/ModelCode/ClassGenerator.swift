@@ -114,7 +114,9 @@ package struct ClassGenerator {
         "Registers the model's classes, and the locations of their values in a row.",
         "Call it before the model is first used. Calling it again has no effect.")
       source.block("public static func registerClasses()") { source in
-        for entry in classes { entry.writeRegistration(of: classes, in: plan, to: &source) }
+        let known = Dictionary(plan.classes.map { ($0.name, $0) }) { first, _ in first }
+        let generated = Set(classes.map(\.name))
+        for entry in classes { entry.writeRegistration(of: generated, known, to: &source) }
       }
       if plan.assignsClasses { writeAssignment(of: classes, to: &source) }
     }
@@ -140,14 +142,14 @@ extension ClassPlan {
   /// Writes the call that registers the class.
   ///
   /// Only the generated ones of its superclasses have slots.
+  /// - Parameters:
+  ///   - generated: The names of all generated classes.
+  ///   - known: All classes of the model, by name.
   fileprivate func writeRegistration(
-    of classes: [ClassPlan], in plan: ModelPlan, to source: inout SourceLines
+    of generated: Set<String>, _ known: [String: ClassPlan], to source: inout SourceLines
   ) {
-    let generated = Set(classes.map(\.name))
     var lineage = [self]
-    while let parent = lineage[0].parent,
-      let next = plan.classes.first(where: { $0.name == parent })
-    {
+    while let parent = lineage[0].parent, let next = known[parent] {
       lineage.insert(next, at: 0)
     }
     var slots = lineage.filter { generated.contains($0.name) }
