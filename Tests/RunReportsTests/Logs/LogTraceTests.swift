@@ -155,6 +155,17 @@ struct LogTraceTests {
     #expect((executions.last?.seconds ?? 0) - (executions.first?.seconds ?? 0) == 2)
   }
 
+  @Test(arguments: ["-2345", "-12345", "+9900"])
+  func otherNumbersAreNoTimeZones(number: String) {
+    let log = ["02:59:59.000\(number)", "03:00:01.000"].map { time in
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 1).split(separator: "\n")
+        .map { "2026-10-25 \(time) App[1:1] \($0)\n" }.joined()
+    }
+    let found = SampleLogs.report(log.joined(), tracing: true).timeline?.executions ?? []
+    #expect(found.count == 2)
+    #expect((found.last?.seconds ?? 0) - (found.first?.seconds ?? 0) == 2)
+  }
+
   @Test func executionsBeyondTheLimitAreCounted() {
     var timeline = LogTimeline()
     let message = LogMessage(
