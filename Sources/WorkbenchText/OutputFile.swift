@@ -56,9 +56,9 @@ package enum OutputFile {
     }
   }
 
-  /// Writes a file, or the regular file that a link leads to.
+  /// Writes a file, or the regular file that a link refers to.
   ///
-  /// A link that leads to nothing is replaced. If this method throws, an existing file isn't
+  /// A link without a target is replaced. If this method throws, an existing file isn't
   /// changed.
   ///
   /// - Parameters:
@@ -89,8 +89,8 @@ package enum OutputFile {
     }
   }
 
-  /// Returns the path of the regular file that a link leads to; `nil` if a path isn't that of a
-  /// link or leads to nothing.
+  /// Returns the path of the regular file that a link refers to; `nil` if a path isn't that
+  /// of a link, or the link refers to no regular file.
   private static func linkedFile(_ path: String) -> String? {
     guard FileKind.mode(of: path, followingLinks: false).map(FileKind.isLink) == true,
       let resolved = realpath(path, nil)

@@ -137,8 +137,8 @@ ssize_t read(int file, void *bytes, size_t count) {
 READS_AT(pread, off_t)
 READS_AT(pread64, off64_t)
 
-// A disk that's full after some bytes: a write of several bytes is short, and one of a single byte fails. One that
-// wrote nothing, and didn't fail, would be repeated forever.
+// A disk that's full after some bytes: a write of several bytes is short, and one of a single byte
+// fails. One that wrote nothing, and didn't fail, would be repeated forever.
 static int shorten(int error, size_t *count) {
   if (error != FAILING_FILES_SHORT) return error;
   if (*count == 1) return ENOSPC;

@@ -51,7 +51,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The child contexts that merge changes automatically.
   let mergeObservers = AutomaticMergeObservers<NSManagedObjectContext>()
   var mergesAutomatically = false
-  /// What lists rows of which the context may have no objects.
+  /// The objects that list rows whose objects may not be registered, such as fetched results.
   final var followers: [WeakRowFollower] = []
   let scope: ProfileScope
   /// The state of a new fault of this context, which is watched if queues are guarded.

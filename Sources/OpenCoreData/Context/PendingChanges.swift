@@ -356,7 +356,8 @@ extension NSManagedObjectContext {
     where object.layout.position(of: relationship.name) != nil {
       carry(relationship, of: object)
     }
-    // A relationship that can't be read looks empty. Carrying the others again has no effect.
+    // A relationship that can't be read looks empty. Propagating through the others again has no
+    // effect.
     guard faultFailures.last == nil else { return false }
     faultFailures.last = earlierError
     if object.isInserted { forgetInserted(object) }

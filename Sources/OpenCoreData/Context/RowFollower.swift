@@ -1,5 +1,5 @@
-/// What lists rows without keeping their objects registered, such as fetched results with a batch
-/// size.
+/// An object that lists rows without keeping their objects registered, such as fetched results with
+/// a batch size.
 protocol RowFollower: AnyObject {
   /// Returns whether a row is listed, and its changes are to be reported.
   func lists(_ identity: FetchedIdentity) -> Bool

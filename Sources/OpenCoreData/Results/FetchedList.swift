@@ -174,7 +174,7 @@ final class BatchedList: FetchedList {
     (positions, unsavedKeys) = (nil, nil)
   }
 
-  /// Lists objects that have got permanent keys with these, and those that were saved by key only.
+  /// Lists objects with their new permanent keys, and saved objects by key only.
   private func adoptSavedKeys() {
     func hasChanged(_ key: RowKey, _ object: NSManagedObject) -> Bool {
       object.primaryKey > 0 && (key != RowKey(object.identity) || !object.isInserted)

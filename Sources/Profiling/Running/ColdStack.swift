@@ -20,7 +20,7 @@ final class ColdStack {
   /// The contexts, where a parent precedes its children.
   private(set) var contexts: [Named] = []
   private(set) var shapes: [String: ContextShape] = [:]
-  /// The values of `peak` that contexts had which no longer exist.
+  /// The values of `peak` of contexts that no longer exist.
   private(set) var formerPeaks: [ScopedMetric: Int] = [:]
   private let storeURL: URL
   private let engine: any StoreEngine

@@ -112,7 +112,7 @@ struct CustomStoreTests {
     #expect(coordinator.persistentStore(for: indirect) === store)
   }
 
-  @Test("Observers of a removal save to the store before it's told of the removal")
+  @Test("Observers of a removal save to the store before its willRemove is called")
   func observersSaveBeforeARemoval() throws {
     let stack = try ShelfStack()
     let context = stack.context()

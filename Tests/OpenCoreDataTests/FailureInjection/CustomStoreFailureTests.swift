@@ -205,7 +205,7 @@ struct CustomStoreFailureTests {
   }
 
   @Test("An atomic store whose file can't be examined keeps its UUID, or isn't added")
-  func unreadableStoreIsNoNewStore() throws {
+  func unreadableStoreKeepsItsUUIDOrIsNotAdded() throws {
     let fixture = try FailureFixture()
     try Self.create(.atomic, fixture.template)
     func identifier(_ folder: URL) throws -> String? {

@@ -231,7 +231,7 @@ struct FileStatusFailureTests {
   }
 
   @Test("A database is read through a link with its WAL, or isn't read")
-  func linkedDatabaseIsReadWithItsLog() throws {
+  func linkedDatabaseIsReadWithItsWAL() throws {
     let fixture = try FailureFixture()
     let original = fixture.scratch.appendingPathComponent("original.sqlite").path
     let writer = try Connection(path: original, access: .writing)

@@ -19,7 +19,7 @@ struct UnfinishedOutputsTests {
     #expect(!FileManager.default.fileExists(atPath: made))
   }
 
-  @Test func linksStayAndTheFilesThatTheyLeadToAreReplaced() throws {
+  @Test func linksStayAndTheirTargetsAreReplaced() throws {
     let scratch = try ScratchFolders.make()
     defer { ScratchFolders.remove(scratch) }
     let folder = scratch.appendingPathComponent("outputs", isDirectory: true)
@@ -30,7 +30,7 @@ struct UnfinishedOutputsTests {
       at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
     try files.createSymbolicLink(atPath: link.path, withDestinationPath: "other/report.md")
     let (old, new) = ("a\n\(OutputMark.markdown)\n", "b\n\(OutputMark.markdown)\n")
-    // A link to nothing is replaced only by force.
+    // A link without a target is replaced only by force.
     #expect(throws: InvalidInputError.self) {
       try OutputFile.write(Data(new.utf8), to: link, force: false)
     }

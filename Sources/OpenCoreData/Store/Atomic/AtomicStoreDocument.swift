@@ -196,7 +196,7 @@ struct AtomicStoreFile {
     let folder = url.deletingLastPathComponent()
     removeAbandonedFiles(in: folder)
     let new = folder.appendingPathComponent(newPrefix + UUID().uuidString)
-    // Without a name, the old file still has its bytes.
+    // The old file can be read through its descriptor after its name is replaced.
     let old = open(url.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     let isNew = old < 0 && errno == ENOENT
     defer { if old >= 0 { close(old) } }
