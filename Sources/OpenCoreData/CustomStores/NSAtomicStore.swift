@@ -250,6 +250,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     callLock.lock()
     defer { callLock.unlock() }
     try checkIsNotMoving()
+    guard !isRemoved else { throw NSError.removedStore(self) }
     try contents.withLock { try check(plan, $0.tables) }
     let old = nodes
     let former = plan.updated.compactMap { nodes[RowKey($0.identity)] }.map(NodeContents.init)

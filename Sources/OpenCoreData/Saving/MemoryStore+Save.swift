@@ -9,6 +9,8 @@ extension MemoryStore {
   ) throws -> [Row] {
     let (rows, commit) = try writing.withLock { () -> ([Row], UInt64) in
       try checkIsNotMoving()
+      // Its tables are empty, and would replace the document.
+      guard !isRemoved else { throw NSError.removedStore(self) }
       try contents.withLock { try check(plan, $0.tables) }
       guard let document else {
         try beforeCommit()

@@ -149,6 +149,8 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     guard hasUnsavedMetadata else { return }
     try writing.withLock {
       try checkIsNotMoving()
+      // Its tables are empty, and would replace the document.
+      guard !isRemoved else { throw NSError.removedStore(self) }
       let (tables, lastKeys) = contents.withLock { ($0.tables, $0.lastKeys) }
       try document.write(tables, of: self, lastKey: lastKeys.max() ?? 0) {}
     }
