@@ -64,7 +64,7 @@ struct StoreConversion {
 
   /// Writes the objects of a store that has them in memory.
   func convert(_ memory: MemoryStore, in folder: URL) throws -> Result {
-    var (document, pairs) = memory.numberedDocument()
+    var (document, pairs) = try memory.numberedDocument()
     guard type == .sqlite else {
       document.metadata = StoreMetadata.converted(document.metadata, to: type)
       if let url, let form = AtomicStoreForm(type) {
@@ -181,8 +181,11 @@ extension MemoryStore {
   ///
   /// The objects of an in-memory store and of a program's own get new keys; those of a document
   /// keep theirs.
-  fileprivate func numberedDocument() -> (StoreDocument, [StoreConversion.Pair]) {
+  /// - Throws: 134070 if the store was removed.
+  fileprivate func numberedDocument() throws -> (StoreDocument, [StoreConversion.Pair]) {
     let (tables, lastKeys) = contents.withLock { ($0.tables, $0.lastKeys) }
+    // It may have been removed on another thread, which empties the tables.
+    guard !isRemoved else { throw NSError.removedStore(self) }
     var document = StoreDocument(
       uuid: identifier, metadata: metadata, lastKey: lastKeys.max() ?? 0, tables: tables)
     let isNumbered = lastKeys.count == 1 && handle.references == nil

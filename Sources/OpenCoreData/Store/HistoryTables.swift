@@ -54,12 +54,24 @@ package struct HistoryTables: Sendable {
     }
     let columns = try connection.values(
       "SELECT name FROM pragma_table_info('ACHANGE') WHERE name LIKE 'ZTOMBSTONE%'")
-    let list = StoreMetadata.preservedAttributesKey
-    let listed = try StoreMetadata(reading: connection).values[list] as? [String: [String]]
+    let listed = try listedAttributes(on: connection)
     let preserved = try listed ?? (columns.isEmpty ? [:] : preservedByModel(on: connection))
     return HistoryTables(
       hasStrings: names.contains([.text(strings)]), tombstoneCount: columns.count, listed: listed,
       preserved: preserved)
+  }
+
+  /// Returns the attributes that the metadata lists; `nil` if it lists none, or was damaged since
+  /// the store was opened.
+  private static func listedAttributes(
+    on connection: Connection
+  ) throws -> [String: [String]]? {
+    do {
+      let values = try StoreMetadata(reading: connection).values
+      return values[StoreMetadata.preservedAttributesKey] as? [String: [String]]
+    } catch is StoreMetadata.Problem {
+      return nil
+    }
   }
 
   /// Returns the attributes that the model in a file preserves; none if it can't be read.

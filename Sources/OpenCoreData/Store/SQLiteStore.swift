@@ -186,7 +186,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   /// Copies the file while it isn't being written through this store.
   ///
   /// An in-memory store is written to a new file, with all its values in rows. Metadata that isn't
-  /// saved yet is only in the copy.
+  /// saved yet is only in the copy; of a read-only store, whose copy may be read-only, in neither.
   func copyFiles(from source: URL, to target: URL) throws {
     if pool.isInMemory {
       try writeCopy(to: target)
@@ -195,7 +195,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     } else {
       try pool.withWriter { _ in try StoreFile.copyConsistently(from: source, to: target) }
     }
-    if hasUnsavedMetadata { try writeMetadata(toCopy: target) }
+    if hasUnsavedMetadata, !opensReadOnly { try writeMetadata(toCopy: target) }
   }
 
   /// Checks out the plans of an earlier reader, or new ones.
