@@ -115,7 +115,9 @@ package struct LogTime: Sendable, Equatable {
     guard let hours = number(zone, index + 1, 2) else { return (0, end) }
     let minutes = number(zone, index + 3, 2) ?? number(zone, index + 4, 2) ?? 0
     // Another number can follow a time, such as that of a process.
-    guard hours <= 14, minutes < 60, end - index <= 6 else { return (0, end) }
+    guard hours <= 14, minutes < 60, zone[index...].count(where: \.isDigit) <= 4 else {
+      return (0, end)
+    }
     let offset = Double(hours * 3_600 + minutes * 60)
     return (bytes[index] == UInt8(ascii: "-") ? -offset : offset, end)
   }
