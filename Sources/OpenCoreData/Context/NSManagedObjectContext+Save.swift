@@ -64,8 +64,8 @@ extension NSManagedObjectContext {
   private func finishSave(
     of plan: SavePlan, insertions: Set<NSManagedObject>? = nil, displaced: [NSManagedObject] = []
   ) {
+    // A save in `didSave` has its own.
     let transactions = savedTransactions
-    savedTransactions = [:]
     for object in plan.deleted { readmit(object) }
     for object in plan.written { object.didSave() }
     for object in plan.deleted { object.didSave() }

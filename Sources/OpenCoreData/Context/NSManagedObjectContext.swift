@@ -58,7 +58,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final let faultState: ObjectState = QueueGuard.isOn ? .watched : .fault
   /// What has changed since the last save, and since the last notification.
   @exclusivity(unchecked) final var changes = PendingChanges()
-  /// The history transactions of a save that hasn't been posted, by the identifiers of the stores.
+  /// The history transactions of the last save, by the identifiers of the stores.
   @exclusivity(unchecked) final var savedTransactions: [String: Int64] = [:]
   @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
 

@@ -165,14 +165,20 @@ struct MappedMigration {
     events?.end(.mapped, "migration into a new file, with a mapping model")
   }
 
-  private var folder: String { url.deletingLastPathComponent().path }
-
   /// Returns the name that the old store gets: `Store~.sqlite`.
   func oldFile() -> URL {
     let stem = url.deletingPathExtension().lastPathComponent
     return url.deletingLastPathComponent()
       .appendingPathComponent(
         "\(stem)~" + (url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"))
+  }
+
+  /// Gives the file another name, which it keeps when it's replaced; on a file system without
+  /// links, copies it.
+  private func keepFile(as old: URL) throws {
+    guard link(url.path, old.path) != 0 else { return }
+    try FileManager.default.copyItem(at: url, to: old)
+    try StoreFile.sync(old)
   }
 
   /// Replaces the store by the new file.
@@ -192,15 +198,8 @@ struct MappedMigration {
       if keepsOldStore { try files.shareFiles(with: ExternalStorage(storeURL: old)) }
       try added.shareFiles(with: files)
       try StoreFile.sync(new)
-      // Some file systems have no links.
-      if keepsOldStore, link(url.path, old.path) != 0 {
-        try FileManager.default.copyItem(at: url, to: old)
-        try StoreFile.sync(old)
-      }
-      let unsynced = try FileDescriptors.changingName(in: folder) {
-        guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
-      }
-      return (former, unsynced)
+      if keepsOldStore { try keepFile(as: old) }
+      return (former, try StoreFile.replace(url, by: new))
     } catch {
       let reason = (error as? FileProblem)?.reason ?? FileErrorText.of(error)
       if keepsOldStore { try? StoreFile.remove(at: old) }
@@ -284,14 +283,8 @@ extension MappedMigration {
     let unsynced: FileProblem?
     do {
       if keepsOldStore { try? FileManager.default.removeItem(at: old) }
-      // Some file systems have no links.
-      if keepsOldStore, link(url.path, old.path) != 0 {
-        try FileManager.default.copyItem(at: url, to: old)
-        try StoreFile.sync(old)
-      }
-      unsynced = try FileDescriptors.changingName(in: folder) {
-        guard rename(new.path, url.path) == 0 else { throw FileProblem(errno) }
-      }
+      if keepsOldStore { try keepFile(as: old) }
+      unsynced = try StoreFile.replace(url, by: new)
     } catch {
       if keepsOldStore { try? FileManager.default.removeItem(at: old) }
       throw notReplaced(

@@ -151,11 +151,7 @@ extension StoreConversion {
   private static func replace(_ destination: URL, by new: URL) throws {
     let unsynced: FileProblem?
     do {
-      unsynced = try FileDescriptors.changingName(
-        in: destination.deletingLastPathComponent().path
-      ) {
-        guard rename(new.path, destination.path) == 0 else { throw FileProblem(errno) }
-      }
+      unsynced = try StoreFile.replace(destination, by: new)
     } catch {
       throw NSError.file(destination.path, "replaced", (error as? FileProblem)?.number ?? EIO)
     }

@@ -98,7 +98,6 @@ struct SaveOperation {
   ///   of a row, and those of the store; nothing is written then, except what another store has
   ///   `committed`.
   mutating func write() throws {
-    // Those of a save that failed after one of its stores had committed.
     context.savedTransactions = [:]
     for attempt in 1...Self.maximumAttempts {
       let plan = context.savePlan()

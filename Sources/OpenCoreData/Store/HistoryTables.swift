@@ -31,8 +31,8 @@ package struct HistoryTables: Sendable {
   /// Those listed, or else those of the model in the file.
   let preserved: [String: [String]]
 
-  /// Returns the attribute of each column with preserved values of an entity; `nil` for one whose
-  /// values are no longer preserved.
+  /// Returns the attribute of each column with preserved values of an entity; `nil` for a column
+  /// of an attribute that the entity doesn't preserve.
   ///
   /// An attribute can be preserved without a new version of the model, so its column isn't known
   /// from the model.

@@ -103,11 +103,7 @@ package enum StoreFile {
         }
       }
       try sync(source)
-      unsynced = try FileDescriptors.changingName(
-        in: destination.deletingLastPathComponent().path
-      ) {
-        guard rename(source.path, destination.path) == 0 else { throw FileProblem(errno) }
-      }
+      unsynced = try replace(destination, by: source)
     } catch {
       for suffix in moved { rename(aside.path + suffix, destination.path + suffix) }
       if files.remove(named: names.subtracting(former)) {
@@ -124,6 +120,16 @@ package enum StoreFile {
     files.removeEmptyFolder()
     if isEmpty, (try? remove(at: aside)) != nil, (try? remove(at: source)) != nil {
       remains.finish()
+    }
+  }
+
+  /// Replaces a file by another one on the same volume, which is on disk, and syncs the name.
+  ///
+  /// - Returns: The reason why a power loss could bring back the old file; `nil` if it can't.
+  /// - Throws: A `FileProblem`; the old file is unchanged then.
+  static func replace(_ file: URL, by new: URL) throws -> FileProblem? {
+    try FileDescriptors.changingName(in: file.deletingLastPathComponent().path) {
+      guard rename(new.path, file.path) == 0 else { throw FileProblem(errno) }
     }
   }
 
