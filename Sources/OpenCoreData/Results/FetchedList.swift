@@ -146,18 +146,26 @@ final class BatchedList: FetchedList {
     return known[ObjectIdentifier(object)].flatMap { position(of: $0) }
   }
 
-  /// Returns whether a row is in the list.
+  /// Returns whether a row is listed by its key.
+  ///
+  /// An object that was saved since it was listed may still have its temporary key there; it's
+  /// registered.
   func contains(_ identity: FetchedIdentity) -> Bool {
-    position(of: RowKey(identity)) != nil
+    knownPositions[RowKey(identity)] != nil
   }
 
   private func position(of key: RowKey) -> Int? {
     adoptSavedKeys()
-    if positions == nil {
-      positions = Dictionary(
-        keys.enumerated().map { (RowKey($1), $0) }, uniquingKeysWith: { first, _ in first })
-    }
-    return positions?[key]
+    return knownPositions[key]
+  }
+
+  /// The positions of the keys, which are indexed once after each change of the list.
+  private var knownPositions: [RowKey: Int] {
+    if let positions { return positions }
+    let found = Dictionary(
+      keys.enumerated().map { (RowKey($1), $0) }, uniquingKeysWith: { first, _ in first })
+    positions = found
+    return found
   }
 
   func edit(

@@ -150,10 +150,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   }
 
   /// Returns a file's metadata with what was changed here since it was last read or written.
-  final func mergedMetadata(into file: [String: Any]) -> [String: Any] {
-    lock.withLock {
-      StoreMetadata.merging(knownMetadata, changedFrom: fileMetadata, into: file)
-    }
+  ///
+  /// - Parameter file: The file's metadata; `nil` if it can't be read.
+  final func mergedMetadata(into file: [String: Any]?) -> [String: Any] {
+    lock.withLock { merged(into: file) }
+  }
+
+  private func merged(into file: [String: Any]?) -> [String: Any] {
+    guard let file else { return knownMetadata }
+    return StoreMetadata.merging(knownMetadata, changedFrom: fileMetadata, into: file)
   }
 
   /// Returns the metadata that the body of `savingMetadata` writes.
@@ -161,10 +166,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// - Parameter file: The file's metadata in the open transaction; `nil` if it can't be read.
   final func metadataToSave(into file: [String: Any]?) -> [String: Any] {
     lock.withLock { () -> [String: Any] in
-      var merged = knownMetadata
-      if let file {
-        merged = StoreMetadata.merging(knownMetadata, changedFrom: fileMetadata, into: file)
-      }
+      let merged = merged(into: file)
       writtenMetadata = (own: knownMetadata, file: merged)
       return merged
     }

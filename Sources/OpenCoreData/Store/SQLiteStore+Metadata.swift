@@ -39,7 +39,7 @@ extension SQLiteStore {
       let connection = try Connection(path: file.path, access: .writing)
       defer { connection.close() }
       let stored = try Self.storedMetadata(on: connection)
-      try write(stored.map { mergedMetadata(into: $0) } ?? metadata, to: connection)
+      try write(mergedMetadata(into: stored), to: connection)
     } catch let error as SQLiteError {
       throw NSError.coreData(
         error.openingCode, "\(file.relativePath) couldn't be written: \(error)",
