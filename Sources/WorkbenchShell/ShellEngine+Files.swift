@@ -121,7 +121,7 @@ extension ShellEngine {
   ///   open, or if SQLite would treat it as part of a database.
   func newFile(_ word: Word) throws(LanguageProblem) -> String {
     let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
-    if let store = ShellOutput.store(besideWhich: word.text) {
+    if let store = ShellOutput.store(nextTo: word.text) {
       throw LanguageProblem(
         "SQLite would treat \(word.text) as part of \(store)", at: word.range,
         nextStep: "choose another name")

@@ -19,7 +19,7 @@ final class ShellOutput {
   /// - Throws: An `InvalidInputError`; an `NSError` of the file system.
   init(path: String, force: Bool) throws {
     self.path = path
-    if let store = ShellOutput.store(besideWhich: path) {
+    if let store = ShellOutput.store(nextTo: path) {
       throw InvalidInputError(
         kind: .unusable, message: "SQLite would treat \(path) as part of \(store)",
         nextStep: "choose another name")
@@ -66,7 +66,7 @@ final class ShellOutput {
   /// none.
   ///
   /// Such a file is the database's WAL, shared-memory file, or rollback journal.
-  static func store(besideWhich path: String) -> String? {
+  static func store(nextTo path: String) -> String? {
     for ending in ["-wal", "-shm", "-journal"] where path.hasSuffix(ending) {
       let store = String(path.dropLast(ending.count))
       if OutputMark.isDatabase(store) { return store }

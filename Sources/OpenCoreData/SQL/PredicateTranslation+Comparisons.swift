@@ -267,7 +267,7 @@ extension PredicateTranslation {
     case .toMany(let path):
       throw TranslationError(rules.piece, path.reason)
     default:
-      throw TranslationError(rules.piece, "A text is needed on both sides.")
+      throw TranslationError(rules.piece, "Both sides must be strings.")
     }
   }
 

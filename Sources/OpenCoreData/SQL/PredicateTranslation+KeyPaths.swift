@@ -25,7 +25,7 @@ extension PredicateTranslation {
       switch component {
       case .key(let name): key = name
       case .operator(let found):
-        throw TranslationError(text, "\(found.rawValue) follows a to-many relationship only.")
+        throw TranslationError(text, "\(found.rawValue) can follow only a to-many relationship.")
       case .placeholder:
         throw TranslationError(text, "The placeholder %K has no key.")
       }

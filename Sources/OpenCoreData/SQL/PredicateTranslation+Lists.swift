@@ -87,8 +87,8 @@ extension PredicateTranslation {
 
   /// Returns the condition that a value is in a constant list.
   ///
-  /// Integers and keys are in `_Z_intarrayN`, so that the text doesn't depend on their number;
-  /// other values are bound as parameters.
+  /// Integers and keys are in `_Z_intarrayN`, so that the text doesn't depend on how many there
+  /// are; other values are bound as parameters.
   private func list(
     _ whole: PredicateConstant, _ values: [PredicateConstant], _ left: SQLOperand,
     _ rules: ComparisonRules
@@ -101,9 +101,9 @@ extension PredicateTranslation {
       for value in values { _ = try self.key(of: value, as: entity, rules) }
       return .sql("\(key) IN (SELECT * FROM \(raw: keyArray(whole, values, entity))) ")
     }
-    let isOfIntegers = values.allSatisfy { $0.value.isWhole }
-    if isWhole(left), isOfIntegers {
-      let column = try side(left, beside: left, rules)
+    let isOfIntegers = values.allSatisfy { $0.value.isInteger }
+    if isInteger(left), isOfIntegers {
+      let column = try side(left, comparedWith: left, rules)
       let numbers = ContiguousArray(values.compactMap(\.value.exactInteger))
       let name = intArray(whole.origin.map(IntArraySource.integers) ?? .values(numbers))
       return .sql("\(column) IN (SELECT * FROM \(raw: name)) ")
@@ -112,13 +112,13 @@ extension PredicateTranslation {
     // objects.
     if isOfIntegers || values.allSatisfy({ $0.value.isObject }) { isReusable = false }
     if rules.isLenient, isText(left) { return try lenientList(whole, values, left, rules) }
-    let column = try side(left, beside: left, rules)
+    let column = try side(left, comparedWith: left, rules)
     if values.count > Self.longestList, !isOfBytes(left), let json = bind(whole, as: .json) {
       return .sql("\(column) IN (SELECT value FROM json_each(\(bind: json)))")
     }
-    var marks: [SQLFragment] = []
-    for value in values { marks.append(try sides(left, .constant(value), rules).1) }
-    return .sql("\(column) IN (\(.joined(marks, by: ", ")))")
+    var elements: [SQLFragment] = []
+    for value in values { elements.append(try sides(left, .constant(value), rules).1) }
+    return .sql("\(column) IN (\(.joined(elements, by: ", ")))")
   }
 
   private func lenientList(
@@ -153,7 +153,7 @@ extension PredicateTranslation {
           })))
   }
 
-  private func isWhole(_ operand: SQLOperand) -> Bool {
+  private func isInteger(_ operand: SQLOperand) -> Bool {
     switch operand {
     case .attribute(_, let attribute): StoredType(attribute.attributeType) == .integer
     case .computed(_, let type): type == .integer
@@ -192,7 +192,7 @@ extension PredicateTranslation {
 
 extension PredicateValue {
   /// Whether its type, rather than its value, is an integer.
-  fileprivate var isWhole: Bool {
+  fileprivate var isInteger: Bool {
     switch self {
     case .integer, .bool: true
     default: false

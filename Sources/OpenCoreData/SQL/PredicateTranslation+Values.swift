@@ -70,7 +70,9 @@ extension PredicateTranslation {
           + "the two.")
     }
     try requireComparable(left, right, rules)
-    return (try side(left, beside: right, rules), try side(right, beside: left, rules))
+    return (
+      try side(left, comparedWith: right, rules), try side(right, comparedWith: left, rules)
+    )
   }
 
   /// Returns the type of a value that depends on the row.
@@ -84,7 +86,7 @@ extension PredicateTranslation {
 
   /// Returns one side as SQL, a constant as the type of the other side.
   func side(
-    _ operand: SQLOperand, beside other: SQLOperand, _ rules: ComparisonRules
+    _ operand: SQLOperand, comparedWith other: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLFragment {
     switch operand {
     case .attribute(let column, _): return column
@@ -109,7 +111,7 @@ extension PredicateTranslation {
     case .toMany(let path):
       throw TranslationError(rules.piece, path.reason)
     case .list:
-      throw TranslationError(rules.piece, "A list is compared by IN or BETWEEN only.")
+      throw TranslationError(rules.piece, "A list can be compared only by IN or BETWEEN.")
     }
   }
 
@@ -131,7 +133,7 @@ extension PredicateTranslation {
     switch operand {
     case .object(let column, _), .entity(let column, _, _): return "\(column) \(raw: test)"
     case .constant: return rules.type == .notEqualTo ? "0 = 1" : "1 = 1"
-    default: return "\(try side(operand, beside: operand, rules)) \(raw: test)"
+    default: return "\(try side(operand, comparedWith: operand, rules)) \(raw: test)"
     }
   }
 

@@ -13,8 +13,8 @@ package struct MigrationPlanner {
 
   /// The versions, in the order in which they were released.
   package let versions: [ModelVersion]
-  /// Groups of mapping models: for two versions, the first group with any is used, as parts of one
-  /// step.
+  /// Groups of mapping models: for two versions, those of the first group that has any are used, as
+  /// parts of one step.
   package let mappingModels: [[MappingModelFile]]
   /// The configuration of the versions that the store contains; `nil` for all entities.
   package let configuration: String?
@@ -51,8 +51,8 @@ package struct MigrationPlanner {
     matches.flatMap(\.self).filter { $0.sources.isEmpty || $0.destinations.isEmpty }.map(\.file)
   }
 
-  /// Returns the position of the version that a store has, or that has the store's entities as a
-  /// configuration; `nil` if there's none.
+  /// Returns the position of the version that a store has, or of the last one with a configuration
+  /// that has the store's entities; `nil` if there's none.
   package func position(ofStoreWith metadata: [String: Any]) -> Int? {
     versions.lastIndex {
       $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
@@ -95,7 +95,9 @@ package struct MigrationPlanner {
     return nil
   }
 
-  /// Returns the step between two versions that is inferred.
+  /// Returns the inferred step between two versions.
+  ///
+  /// - Throws: A gap if no mapping can be inferred.
   package func inferredStep(
     from source: ModelVersion, to destination: ModelVersion
   ) throws(Gap) -> ProgressiveMigration.Step {
@@ -110,13 +112,17 @@ package struct MigrationPlanner {
 
   /// Returns the steps from one version to a later one.
   ///
-  /// Each step leads to the next version with a mapping model for it, or to the latest version with
-  /// a mapping model from the step's, or else to the next version by inference, or to the one after
-  /// it, and so on; a step after which there's no way to the end isn't taken. **Cost:** compares
-  /// each two models at most once, and only `ModelLimits.inferredPairs` that aren't neighbors.
+  /// Each step migrates to the next version if there's a mapping model for it, or to the latest
+  /// version that a mapping model migrates to; otherwise to the nearest version for which a mapping
+  /// can be inferred. A step from which the end can't be reached isn't taken.
+  ///
+  /// **Cost:** compares each two models at most once, and at most `ModelLimits.inferredPairs` of
+  /// them that aren't neighbors.
+  ///
   /// - Parameters:
   ///   - start: The position of the version to begin with.
   ///   - end: The position of the version to end with.
+  /// - Throws: If the end can't be reached, the first gap between neighbors.
   package func steps(
     from start: Int, to end: Int
   ) throws(Gap) -> [ProgressiveMigration.Step] {
@@ -126,7 +132,7 @@ package struct MigrationPlanner {
       if let (target, step) = nextStep(&search) {
         search.take(step, to: target)
       } else {
-        search.goBack()
+        search.backtrack()
       }
     }
     guard search.position == end else {
@@ -138,11 +144,11 @@ package struct MigrationPlanner {
   /// The state of a search for steps.
   private struct Search {
     let end: Int
-    /// The positions on the way, with the number of candidates for a step from each that were
+    /// The positions on the path, with the number of candidates for a step from each that were
     /// examined.
-    private var way: [(position: Int, examined: Int)]
+    private var path: [(position: Int, examined: Int)]
     private(set) var steps: [ProgressiveMigration.Step] = []
-    /// The positions that are on the way, or from which there's no way.
+    /// The positions that are on the path, or from which the end can't be reached.
     private(set) var visited: Set<Int>
     /// The first neighbors between which there's no step.
     private(set) var gap: Gap?
@@ -150,20 +156,20 @@ package struct MigrationPlanner {
 
     init(start: Int, end: Int) {
       self.end = end
-      way = [(start, 0)]
+      path = [(start, 0)]
       visited = [start]
     }
 
-    /// The end of the way; `nil` if there's no way.
-    var position: Int? { way.last?.position }
+    /// The last position of the path; `nil` if the end can't be reached.
+    var position: Int? { path.last?.position }
 
     /// Returns the next target of a step that wasn't examined, and whether to infer a mapping to it
     /// instead of looking for a mapping model; `nil` if there's none.
     mutating func nextCandidate() -> (target: Int, isInferred: Bool)? {
-      guard let (position, index) = way.last else { return nil }
+      guard let (position, index) = path.last else { return nil }
       let count = end - position
       guard index < 2 * count else { return nil }
-      way[way.count - 1].examined += 1
+      path[path.count - 1].examined += 1
       // With a mapping model, the next version, and then the others, the last one first.
       if index < count { return (index == 0 ? position + 1 : end + 1 - index, false) }
       return (position + 1 + index - count, true)
@@ -180,17 +186,17 @@ package struct MigrationPlanner {
 
     mutating func take(_ step: ProgressiveMigration.Step, to target: Int) {
       steps.append(step)
-      way.append((target, 0))
+      path.append((target, 0))
       visited.insert(target)
     }
 
-    mutating func goBack() {
-      way.removeLast()
+    mutating func backtrack() {
+      path.removeLast()
       _ = steps.popLast()
     }
   }
 
-  /// Returns the next step from the end of the way that wasn't taken, with its target; `nil` if
+  /// Returns the next step from the end of the path that wasn't taken, with its target; `nil` if
   /// there's none.
   private func nextStep(_ search: inout Search) -> (target: Int, step: ProgressiveMigration.Step)? {
     guard let position = search.position else { return nil }

@@ -3,12 +3,12 @@ package import ProfileEvents
 
 /// The migration of a SQLite store along the versions of a model on disk.
 ///
-/// Each step leads to the next version with a mapping model for it, or to the latest version with a
-/// mapping model from the store's, or else to the next version by inference, or to the nearest one
-/// for which a mapping can be inferred; a step after which there's no way isn't taken. Mapping
-/// models are looked for in the folder of versions, next to it, and in bundles; several for a step
-/// are parts of it. Each step is complete when it ends, so an interrupted migration continues from
-/// there. A store that was made with a configuration of its model is migrated with the same
+/// Each step migrates to the next version if there's a mapping model for it, or to the latest
+/// version that a mapping model migrates to; otherwise to the nearest version for which a mapping
+/// can be inferred. A step from which the last version can't be reached isn't taken. Mapping models
+/// are searched for in the folder of versions, next to it, and in bundles; several for a step are
+/// parts of it. Each step is complete when it ends, so an interrupted migration continues from
+/// there. A store that was created with a configuration of its model is migrated with the same
 /// configuration, or with one of the last version that has the same entities.
 ///
 ///     let migration = try ProgressiveMigration(storeURL: store, versionsURL: model)
@@ -33,8 +33,12 @@ public struct ProgressiveMigration {
     /// The configuration of both models that the store contains; `nil` for all entities.
     package let configuration: String?
 
+    /// Creates a step.
+    ///
     /// - Parameters:
-    ///   - mappingModels: Parts of the step; none if it's to be inferred.
+    ///   - before: The version that the step begins with.
+    ///   - after: The version that the step ends with.
+    ///   - mappingModels: The mapping models that are parts of the step; none to infer the mapping.
     ///   - configuration: The configuration of both models that the store contains; `nil` for all
     ///     entities.
     package init(
@@ -70,7 +74,7 @@ public struct ProgressiveMigration {
   ///   - storeURL: The store.
   ///   - versionsURL: A `.momd` or `.xcdatamodeld` folder.
   ///   - version: The name of the version to migrate to; `nil` for the current one.
-  ///   - bundles: Where to look for mapping models in addition.
+  ///   - bundles: The bundles to search for mapping models, in addition to the folders.
   /// - Throws: 134130 if the store has none of the versions, 134506 if it has a later one, 134140
   ///   if a step can't be inferred and has no mapping model; 134070 if a version on the way doesn't
   ///   have the configuration that the store was made with; 134080 if the store or a model can't be

@@ -54,7 +54,7 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
 extension NSPersistentHistoryToken: PredicateOrdered {
   /// Returns the order of two tokens: one is after another if it's later in any store, and not
   /// earlier in any.
-  package func order(besides other: Any) -> ComparisonResult? {
+  package func order(relativeTo other: Any) -> ComparisonResult? {
     guard let other = other as? NSPersistentHistoryToken else { return nil }
     // The other may have more stores: those that this one doesn't have are ignored.
     let orders = transactions.map { store, number -> ComparisonResult in

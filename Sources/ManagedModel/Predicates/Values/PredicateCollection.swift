@@ -202,7 +202,7 @@ extension KeyValueReadable {
 /// An object that's ordered among others of its kind, for `<` and the other operators.
 package protocol PredicateOrdered {
   /// Returns the order of this object and another, or `nil` if they have none.
-  func order(besides other: Any) -> ComparisonResult?
+  func order(relativeTo other: Any) -> ComparisonResult?
 }
 
 /// An object that represents a row: a managed object or its ID.

@@ -272,7 +272,7 @@ extension PredicateValue: Hashable {
     case (.url(let left), .url(let right)):
       bytes(left.absoluteString.utf8, right.absoluteString.utf8)
     case (.object(let left), .object(let right)):
-      (left.base as? any PredicateOrdered)?.order(besides: right.base)
+      (left.base as? any PredicateOrdered)?.order(relativeTo: right.base)
     default: left.isNumber && right.isNumber ? compareNumbers(left, right) : nil
     }
   }

@@ -265,8 +265,8 @@ struct SwiftPredicateTranslation {
   ) throws -> Term {
     let (first, second) = (try term(left), try term(right))
     let (one, other) = (
-      try comparand(first, beside: second, of: left),
-      try comparand(second, beside: first, of: right)
+      try comparand(first, comparedWith: second, of: left),
+      try comparand(second, comparedWith: first, of: right)
     )
     return .predicate(comparison(type, one, other))
   }
@@ -275,7 +275,9 @@ struct SwiftPredicateTranslation {
   ///
   /// A `nil` that's compared with a Boolean constant becomes the other Boolean value, which isn't
   /// equal either: SQL finds no rows for `!=` otherwise.
-  private func comparand(_ term: Term, beside other: Term, of node: Any) throws -> NSExpression {
+  private func comparand(
+    _ term: Term, comparedWith other: Term, of node: Any
+  ) throws -> NSExpression {
     guard case .optional(let predicate, let isThere) = term, case .expression(let value) = other,
       case .constant(.bool(let constant)) = value.node
     else { return try expression(term, of: node) }
