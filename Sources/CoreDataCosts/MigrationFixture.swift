@@ -225,7 +225,7 @@ extension MigrationFixture.Value: CustomStringConvertible {
     case let isTrue as Bool: self = .text(isTrue ? "1" : "0")
     case let number as any BinaryInteger: self = .text("\(number)")
     case let number as Double: self.init(number: number)
-    // Dictionaries and sets have another order in each process.
+    // Dictionaries and sets have a different order in each process.
     case let elements as [AnyHashable: Any]:
       self.init(elements: elements.map { "\($0): \(Self($1))" })
     case let elements as Set<AnyHashable>:

@@ -51,7 +51,7 @@ public protocol DatabaseServer: AnyObject, Sendable {
   /// Removes a store that it made; does nothing if that's already removed.
   func removeStore(at url: URL)
 
-  /// Removes all stores that are left, before the process ends, also after a signal.
+  /// Removes all remaining stores; called before the process ends, even after a signal.
   func removeAllStores()
 
   /// Returns the plans of statements that ran on a store, in their order.
@@ -96,7 +96,7 @@ public struct ServerStatement: Sendable, Hashable {
 public struct ServerPlan: Sendable, Hashable {
   /// The plan as the server prints it, or one line with the reason why there's none.
   public var lines: [String]
-  /// The plan in a sentence: what costs more than it must; empty if there's nothing to say.
+  /// The assessment of the plan in a sentence: what costs more than it must; empty for no remark.
   public var assessment: String
   /// Whether an index might help: the plan reads rows that it discards, or sorts.
   public var suggestsIndex: Bool

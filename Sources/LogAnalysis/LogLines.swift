@@ -20,7 +20,7 @@ package final class LogLines {
   private let decompressedLimit: Int
   private var decompressedCount = 0
   /// Returns the next decompressed bytes; `nil` for a file that isn't compressed.
-  private var decompress: (() throws(Damage) -> [UInt8])?
+  private var decompress: (() throws(DecompressionFailure) -> [UInt8])?
   private var hasBegun = false
   private let descriptor: Int32
   private let closes: Bool
@@ -110,8 +110,8 @@ package final class LogLines {
     return first
   }
 
-  /// Why a compressed file can't be read to its end.
-  private struct Damage: Error {
+  /// The reason why a compressed file can't be read to its end.
+  private struct DecompressionFailure: Error {
     let format: String
     let isTruncated: Bool
     /// The command that decompresses what is readable.
@@ -127,15 +127,17 @@ package final class LogLines {
     }
     if head.starts(with: GzipStream.magic) {
       let stream = GzipStream(source)
-      decompress = { () throws(Damage) in
+      decompress = { () throws(DecompressionFailure) in
         do throws(GzipStream.Failure) { return try stream.next() } catch {
-          throw Damage(format: "gzip", isTruncated: error == .truncated, command: "gunzip -c")
+          throw DecompressionFailure(
+            format: "gzip", isTruncated: error == .truncated, command: "gunzip -c")
         }
       }
     } else if head.starts(with: ZstandardStream.magic), let stream = ZstandardStream(source) {
-      decompress = { () throws(Damage) in
+      decompress = { () throws(DecompressionFailure) in
         do throws(ZstandardStream.Failure) { return try stream.next() } catch {
-          throw Damage(format: "zstd", isTruncated: error == .truncated, command: "zstd -dc")
+          throw DecompressionFailure(
+            format: "zstd", isTruncated: error == .truncated, command: "zstd -dc")
         }
       }
     }

@@ -257,7 +257,7 @@ struct MigrationPageStep {
         rule: MigrationText.rule(of: difference))
     }
     hasChanges = !changes.isEmpty
-    // A document is migrated by copy, also with an inferred mapping.
+    // A document is migrated by copy, even with an inferred mapping.
     let hasInstances = !(step.isInferred && isDatabase)
     self.hasInstances = hasInstances
     workHeading = hasInstances ? "Passes" : "Statements"

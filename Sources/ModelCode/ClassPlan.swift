@@ -123,7 +123,7 @@ struct PropertyPlan {
   let type: SwiftType
   /// The index and offset of the property's slot, or `nil` if generated code doesn't read one.
   let slot: (index: Int, offset: Int)?
-  /// The name of the slot, which is another one than that of the list of slots.
+  /// The name of the slot, which differs from that of the list of slots.
   var slotName: String
 }
 

@@ -74,7 +74,7 @@ package final class EventHub: Sendable {
 /// What the sinks of a hub require, and the IDs of its events, in memory of the hub's.
 ///
 /// A hot path keeps a copy next to its hub: using the hub itself would retain and release it, which
-/// costs ten times as much as reading a word. Whoever keeps a copy must keep the hub, too.
+/// costs ten times as much as reading a word. The owner of a copy must also retain the hub.
 package struct EventDemand: @unchecked Sendable {  // the words are atomic, the hub is constant
   @usableFromInline
   struct Words: ~Copyable {

@@ -52,6 +52,6 @@ struct Compare: Executable {
       console.write(ComparisonText.lines(comparison))
       console.write(failures.isEmpty ? [] : [""] + failures.map { "✗ \($0)" })
     }
-    return failures.isEmpty ? .success : .expectationMissed
+    return failures.isEmpty ? .success : .expectationNotMet
   }
 }

@@ -51,7 +51,7 @@ struct Course: Executable {
     for lesson in pages.lessons {
       guard let scenario = course.scenarios[lesson.name] else { continue }
       let result = try result(of: scenario, named: lesson.name)
-      if !result.passes { status = status.worse(.expectationMissed) }
+      if !result.passes { status = status.worse(.expectationNotMet) }
       try write(pages.page(of: lesson, result), to: "\(lesson.name).html", in: site)
     }
     for page in others { try write(page.html, to: page.path, in: site) }

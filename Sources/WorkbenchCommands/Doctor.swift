@@ -13,11 +13,11 @@ struct Doctor: Executable {
       The store and the files next to it aren't modified. With --repair, a new store is written \
       with the rows that can be recovered.
 
-      Exit status: 3 if there are errors, also if the file or the model in it is corrupt, or \
-      with --strict any findings; 65 if the file isn't a Core Data store. A store without a \
-      model isn't an error. With --repair: 3 if data is lost or assumed; 1 if the new file \
-      can't be written, or --model isn't the store's; 65 also if there's no readable model, the \
-      store is being written to, or the new file exists.
+      Exit status: 3 if there are errors, including a corrupt file or model, or, with --strict, \
+      any findings; 65 if the file isn't a Core Data store. A store without a model isn't an \
+      error. With --repair: 3 if data is lost or assumed; 1 if the new file can't be written, \
+      or --model isn't the store's; 65 also if there's no readable model, the store is being \
+      written to, or the new file exists.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
@@ -49,10 +49,10 @@ struct Doctor: Executable {
 
   func validate() throws {
     if model != nil, repair == nil { throw ValidationError("--model requires --repair.") }
-    if report != nil, json { throw ValidationError("--json can\'t be combined with --report.") }
+    if report != nil, json { throw ValidationError("--json can't be combined with --report.") }
     guard repair != nil else { return }
-    if report != nil { throw ValidationError("--report can\'t be combined with --repair.") }
-    if strict { throw ValidationError("--strict can\'t be combined with --repair.") }
+    if report != nil { throw ValidationError("--report can't be combined with --repair.") }
+    if strict { throw ValidationError("--strict can't be combined with --repair.") }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {

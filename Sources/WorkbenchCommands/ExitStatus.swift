@@ -5,7 +5,7 @@ enum ExitStatus: Int32 {
   /// A run failed.
   case runFailed = 1
   /// An expectation isn't met, a count is above the baseline, or a comparison fails.
-  case expectationMissed = 2
+  case expectationNotMet = 2
   /// `doctor` reported errors, `model --check` or `run --fail-on` findings, `migrate` would lose
   /// values or fail, or a solution doesn't pass `check`.
   case findings = 3
@@ -22,7 +22,7 @@ enum ExitStatus: Int32 {
   /// Returns the more severe of two statuses, for a run of several files.
   func worse(_ other: ExitStatus) -> ExitStatus {
     let order: [ExitStatus] = [
-      .success, .findings, .expectationMissed, .runFailed, .usage, .missingFile, .badInput,
+      .success, .findings, .expectationNotMet, .runFailed, .usage, .missingFile, .badInput,
       .internalError,
     ]
     let mine = order.firstIndex(of: self) ?? 0

@@ -103,8 +103,6 @@ struct Failure {
     case CocoaError.Code.fileReadNoSuchFile.rawValue, CocoaError.Code.fileNoSuchFile.rawValue,
       CocoaError.Code.fileReadNoPermission.rawValue, CocoaError.Code.fileReadUnknown.rawValue:
       return .missingFile
-    case CocoaError.Code.fileReadCorruptFile.rawValue:
-      return .badInput
     default:
       return .runFailed
     }

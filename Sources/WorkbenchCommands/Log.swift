@@ -102,7 +102,7 @@ struct Log: Executable {
       if before != nil { throw ValidationError("--before requires --report.") }
       if out != nil { throw ValidationError("--out requires --report.") }
     } else if json {
-      throw ValidationError("--json can\'t be combined with --report.")
+      throw ValidationError("--json can't be combined with --report.")
     } else if report == .junit, expect == nil {
       throw ValidationError("--report junit requires --expect.")
     } else if report == .trace, follow || every != nil {
@@ -172,7 +172,7 @@ struct Log: Executable {
       console.write(LogText.lines(log, showsBinds: showBinds))
       console.write(advice.map { [""] + AdviceText.lines($0) } ?? [])
     }
-    return evaluation?.passes == false ? .expectationMissed : .success
+    return evaluation?.passes == false ? .expectationNotMet : .success
   }
 
   /// Reads the log, or follows it while it's being written.

@@ -122,7 +122,7 @@ private struct ProgramRun: @unchecked Sendable {  // only that thread uses it
   func start() -> ExitStatus { program.run(command, arguments) }
 }
 
-/// What a process does before it ends, also after a signal.
+/// What a process does before it ends, even after a signal.
 private enum Ending {
   static let cleanUp = Mutex<@Sendable () -> Void> {}
 }

@@ -38,7 +38,7 @@ struct Rows: Executable {
   var csv = false
 
   func validate() throws {
-    guard !json || !csv else { throw ValidationError("--json can\'t be combined with --csv.") }
+    guard !json || !csv else { throw ValidationError("--json can't be combined with --csv.") }
     if let limit,
       let message = Messages.outOfRange("--limit", limit, upTo: InputLimits.objects)
     {

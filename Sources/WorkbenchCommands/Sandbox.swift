@@ -16,7 +16,7 @@ enum Sandbox {
       csandbox_write_file | csandbox_make_file | csandbox_make_folder
         | csandbox_remove_file | csandbox_remove_folder
         | csandbox_truncate)
-  /// The system's folders: libraries, time zones, devices, and what the kernel says of the process.
+  /// The system's folders: libraries, time zones, devices, and what the kernel reports.
   private static let system = ["/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/opt"]
 
   /// Confines the calling thread and all threads that it creates.

@@ -188,7 +188,7 @@ struct ScenarioRuns: Sendable {
       console.write(
         command.quiet ? Array(RunText.unmet(result).dropFirst()) : RunText.lines(result))
       if command.plans, !command.quiet { console.write(RunText.plans(result)) }
-      if !result.passes { status = status.worse(.expectationMissed) }
+      if !result.passes { status = status.worse(.expectationNotMet) }
       GitHubActions.current?.annotate(result, console)
       let comparison = records?.add(result, of: outcome.scenario)
       if let comparison {
@@ -228,7 +228,7 @@ struct ScenarioRuns: Sendable {
         "✗ \(increase.text)   \(scenario.path):\(scenario.line(ofVariant: increase.variant))"
       })
     GitHubActions.current?.annotate(comparison.increases, of: scenario, console)
-    return .expectationMissed
+    return .expectationNotMet
   }
 
   /// Runs the scenario at each scale, and writes its reports.

@@ -46,7 +46,7 @@ public struct ServerProgram: Sendable {
   /// Runs the program with the process's arguments, and exits with the status of the command: the
   /// same as `cdprof`'s.
   ///
-  /// The stores on the server are removed before the process ends, also after Ctrl-C.
+  /// The stores on the server are removed before the process ends, even after Ctrl-C.
   public func start() -> Never {
     ServerProgram.running.withLock { $0 = self }
     Program(ServerCommands.self) {

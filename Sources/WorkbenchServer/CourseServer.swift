@@ -75,7 +75,7 @@ package final class CourseServer: Sendable {
     ScratchFolders.remove(folder)
   }
 
-  /// Ends all processes, also those of requests that aren't answered yet, and makes `run()` return.
+  /// Ends all processes, including those of unanswered requests, and makes `run()` return.
   package func stop() {
     let task = state.withLock { state in
       state.isStopped = true

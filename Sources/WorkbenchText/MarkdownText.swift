@@ -38,7 +38,7 @@ package enum MarkdownText {
     }
   }
 
-  /// Returns a row of a table, with the pipes in its cells escaped, also in code spans.
+  /// Returns a row of a table, with the pipes in its cells escaped, even in code spans.
   package static func row(_ cells: [String]) -> String {
     "| \(cells.map { $0.replacingScalars(["|": "\\|"]) }.joined(separator: " | ")) |"
   }

@@ -374,7 +374,7 @@ package enum ScratchFolders {
     TemporaryFolders.remove(folder.path)
   }
 
-  /// Removes all temporary folders of this process, also those next to outputs that are being
+  /// Removes all temporary folders of this process, including those next to outputs that are being
   /// written.
   ///
   /// Call this method when the process ends. It can be called on any thread.

@@ -6,7 +6,7 @@
 package enum ModelLimits {
   // MARK: Files
 
-  /// The maximum size of a model or mapping model, also decompressed, in bytes.
+  /// The maximum size of a model or mapping model, before and after decompression, in bytes.
   ///
   /// The file is read into memory at once.
   package static let fileSize = 64 << 20

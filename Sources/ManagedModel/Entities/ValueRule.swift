@@ -65,8 +65,8 @@ extension ValueRule {
 extension ValueRule {
   /// Creates the limits that predicates express.
   ///
-  /// Returns `nil` if a predicate has another form than those that `predicates(for:)` returns, and
-  /// the same with swapped sides.
+  /// Returns `nil` for a predicate whose form isn't one of those that `predicates(for:)` returns,
+  /// with or without swapped sides.
   init?(predicates: [NSPredicate], type: NSAttributeType) {
     self.init()
     for predicate in predicates {

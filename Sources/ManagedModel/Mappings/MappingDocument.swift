@@ -77,8 +77,8 @@ struct MappingDocument {
 
   /// Reads one of the models that the document names.
   ///
-  /// The model is searched at its path in the document's folder and in the folders above, and then
-  /// in the document's folder itself, also in compiled form.
+  /// The model is searched for at its path in the document's folder and in the folders above, and
+  /// then in the document's folder itself, where it can be compiled.
   ///
   /// - Parameter path: `sourcePath` or `destinationPath`, such as
   ///   `Migrations/Moody.xcdatamodeld/Moody 2.xcdatamodel`.

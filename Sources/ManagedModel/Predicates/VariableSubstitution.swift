@@ -153,7 +153,7 @@ extension NSPredicate {
     return results.isEmpty ? self : VariableSubstitution(fetched: results).predicate(self)
   }
 
-  /// The format with URIs in place of managed objects and their IDs, whose descriptions have
+  /// The format with URIs instead of managed objects and their IDs, whose descriptions have
   /// addresses and values: the same in each process.
   package var formatWithURIs: String {
     VariableSubstitution(namesObjects: true).predicate(self).predicateFormat

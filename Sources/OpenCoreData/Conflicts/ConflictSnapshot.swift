@@ -25,7 +25,7 @@ final class ConflictSnapshot {
     store = layout.externalSlots.isEmpty ? nil : object.context?.store(for: object)
   }
 
-  /// Replaces references to files with values, also in composite attributes.
+  /// Replaces references to files with values, including those in composite attributes.
   private func read(_ values: [String: Any], at path: String) -> [String: Any] {
     guard !layout.externalSlots.isEmpty else { return values }
     var result = values

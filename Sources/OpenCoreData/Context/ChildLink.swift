@@ -74,7 +74,7 @@ struct ChildLink: ~Copyable, Sendable {
 }
 
 extension NSManagedObjectContext {
-  /// Returns a child's registered object of a row that has another key than the given one; `nil` if
+  /// Returns a child's registered object of a row whose key differs from the given one; `nil` if
   /// there's none.
   ///
   /// A new object keeps its temporary key after a parent has saved it, until the child finds it by

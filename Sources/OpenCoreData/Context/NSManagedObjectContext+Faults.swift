@@ -283,8 +283,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Returns the row cache's row, retained for the caller; `nil` if there's none, or if it's of
-  /// another entity than the object.
+  /// Returns the row cache's row, retained for the caller; `nil` if there's none, or if its
+  /// entity isn't the object's.
   final func cachedRow(
     of object: NSManagedObject, in store: RowStore, notBefore oldest: Double
   ) -> Row? {
@@ -301,7 +301,7 @@ extension NSManagedObjectContext {
   }
 
   /// Reads a row by its primary key and adds it to the row cache; `nil` if it doesn't exist, or if
-  /// it's of another entity than the object.
+  /// its entity isn't the object's.
   final func storedRow(of object: NSManagedObject, in store: RowStore) throws -> Row? {
     try read(store) { reader in
       let fetched = try reader.row(object.layout, object.primaryKey, in: scope)

@@ -57,8 +57,8 @@ extension NSManagedObjectContext {
     return isKnownAbove ? registered(layout, key) : nil
   }
 
-  /// Returns this context's object for a child's identity, also one whose row exists again; `nil`
-  /// if there's none.
+  /// Returns this context's object for a child's identity, even if its row was lost and
+  /// exists again; `nil` if there's none.
   private func revivedCounterpart(of identity: FetchedIdentity) throws -> NSManagedObject? {
     if let object = counterpart(of: identity) { return object }
     let (layout, key) = (identity.layout, identity.primaryKey)

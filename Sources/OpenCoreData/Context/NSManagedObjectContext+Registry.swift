@@ -137,8 +137,8 @@ extension NSManagedObjectContext {
     return nil
   }
 
-  /// Stops with a fatal error for an entity of another model than the coordinator's, whose
-  /// slots differ.
+  /// Stops with a fatal error for an entity that isn't in the coordinator's model: its slots
+  /// differ.
   ///
   /// Reserves room for the objects of its store.
   @inline(__always)

@@ -187,8 +187,8 @@ extension NSManagedObjectContext {
   ///
   /// Changes saved by others aren't visible until the context merges them, saves, is reset, or
   /// refreshes all objects; each of these advances it to the newest generation, as does a conflict
-  /// that another policy than `NSMergePolicy.error` resolves during a save. The store's WAL
-  /// grows as long as a generation is retained. Call it on the context's queue. **Cost:** none; a
+  /// that a policy other than `NSMergePolicy.error` resolves during a save. The store's WAL grows
+  /// as long as a generation is retained. Call it on the context's queue. **Cost:** none; a
   /// new generation costs a connection at the next read, which waits for a save that is writing.
   /// - Throws: An error if the context has a parent, the token belongs to another store, or a store
   ///   is incremental: it has no query generations.

@@ -78,8 +78,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   ///     parent.
   /// - Returns: For a fetch, an array of `NSManagedObject`, `NSManagedObjectID`, or
   ///   `[String: Any]`, in the request's order and within its limits, or of one number for a count.
-  ///   Instead of an array of objects, also `IncrementalStoreRows`. For a save, an empty array. For
-  ///   a batch request, the value of its result type. For any other request, an
+  ///   Instead of an array of objects, it can be `IncrementalStoreRows`. For a save, an empty
+  ///   array. For a batch request, the value of its result type. For any other request, an
   ///   `NSPersistentStoreResult`.
   /// - Throws: Any error, which fails the fetch or the save. A save whose objects were changed by
   ///   others throws 133020 with `NSMergeConflict`s, and 133021 with `NSConstraintConflict`s for

@@ -10,7 +10,7 @@ extension NSError {
       [NSFilePathErrorKey: url.path])
   }
 
-  /// Returns the error for a store that SQLite can't open: the damage of its file, if that's the
+  /// Returns the error for a store that SQLite can't open: that of its corrupt file, if that's the
   /// cause.
   static func opening(
     _ url: URL, _ error: SQLiteError, isReadOnly: Bool, isInMemory: Bool

@@ -40,7 +40,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
   /// Returns a request for the history after a token; `nil` for the whole history.
   ///
-  /// Executing it throws 134301 if transactions after the token were deleted, also if older ones
+  /// Executing it throws 134301 if transactions after the token were deleted, even if older ones
   /// remain: changes would be missing. So does a token after the last transaction, when an older
   /// copy of the store has replaced it.
   public class func fetchHistory(

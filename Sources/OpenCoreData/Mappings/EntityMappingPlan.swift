@@ -262,7 +262,7 @@ struct RelationshipStep {
     /// The names of the mappings that may have created the destination instances.
     let names: [String]
     let keyPath: String
-    /// The source relationship, if the key path is no more than that.
+    /// The source relationship, if it's the whole key path.
     let relationship: NSRelationshipDescription?
     /// The part of the key path to prefetch with the source instances; `nil` if none needs a
     /// SELECT.

@@ -35,7 +35,7 @@ indirect enum ColumnSource: Hashable {
 }
 
 extension ColumnSource {
-  /// Whether the column needs another type than in the source table.
+  /// Whether the column's type differs from that in the source table.
   var changesType: Bool {
     switch self {
     case .real: true

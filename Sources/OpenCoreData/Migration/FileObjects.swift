@@ -9,8 +9,8 @@ struct FileObjects: Sendable {
     let table: String
     /// Its columns.
     ///
-    /// Those of an expression, or of another collation than a model's index has, have
-    /// a name that no column has.
+    /// An expression, and a column with a collation that a model's index doesn't have, have a name
+    /// that no column has.
     let parts: [SchemaIndex.Part]
     /// The columns of the table that it contains; `nil` for an expression.
     let columns: [String?]

@@ -104,8 +104,8 @@ package struct MigrationTrial: Sendable {
 
   /// Returns the number of rows whose values aren't unique, and the most frequent values.
   ///
-  /// The unique index contains all rows of the table, also those of other entities than the one
-  /// that declares the constraint.
+  /// The unique index contains all rows of the table, including those of entities other than
+  /// the one that declares the constraint.
   ///
   /// **Cost:** two full table scans.
   private static func duplicates(

@@ -241,7 +241,7 @@ extension NSManagedObject {
 
   /// Adopts a row as the snapshot; changes are kept.
   ///
-  /// A changed to-one relationship now replaces another destination than when it was set, so its
+  /// A changed to-one relationship may replace a different destination from when it was set, so its
   /// inverses are updated. **Cost:** a fault for that destination.
   final func take(_ newest: Row) {
     let earlier = row

@@ -75,7 +75,7 @@ extension AttributeTransformer {
   /// Returns whether two values of a transformable attribute are equal; two archives of one value
   /// needn't be.
   ///
-  /// Collections are compared element by element, also an Objective-C collection with its Swift
+  /// Collections are compared element by element, even an Objective-C collection with its Swift
   /// counterpart; an object that isn't `Equatable` equals only itself; a value of another type that
   /// isn't `Equatable` equals one that consists of equal parts. Strings are compared bytewise,
   /// integers and decimals exactly. NaN equals NaN.

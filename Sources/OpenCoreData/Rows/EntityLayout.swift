@@ -338,7 +338,7 @@ extension EntityLayout {
 
   /// Returns values by property, with each composite's leaves gathered under its name.
   ///
-  /// - Parameter values: By slot; `nil` is `NSNull`, also for a group.
+  /// - Parameter values: By slot; `nil` is `NSNull`, even for a group.
   func gatheringComposites(_ values: [String: Any]) -> [String: Any] {
     guard !composites.isEmpty else { return values }
     var result = values

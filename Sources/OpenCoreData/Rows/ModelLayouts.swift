@@ -101,8 +101,8 @@ extension NSEntityDescription {
 
 /// Maps the entity IDs of a store to the layouts of its entities.
 final class StoreLayouts: Sendable {
-  /// The upper bound of the root indexes of the model's entities in this store, also of those that
-  /// the store can't contain: its rows may refer to such an entity.
+  /// The upper bound of the root indexes of the model's entities in this store, including those
+  /// that the store can't contain: its rows may refer to such an entity.
   let rootCount: Int
   /// The store's index in its coordinator, from 0.
   let storeIndex: Int

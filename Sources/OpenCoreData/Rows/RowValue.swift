@@ -169,7 +169,7 @@ extension NSPropertyDescription {
   /// Returns a value that's set as a value of the property's type, if that's a number: as
   /// `RowValue` converts it.
   ///
-  /// Returns any other value unchanged, also one that no number can be created from.
+  /// Returns any other value unchanged, including one that no number can be created from.
   final func converted(_ value: Any) -> Any? {
     guard let attribute = self as? NSAttributeDescription else { return value }
     let kind = RowSlot.Kind(attribute.attributeType)

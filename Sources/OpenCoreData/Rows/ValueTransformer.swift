@@ -42,7 +42,7 @@ open class ValueTransformer: NSObject, RegisteredByName {
       .keyedUnarchiveFromDataTransformerName: KeyedUnarchiveFromDataTransformer(),
     ]))
 
-  private struct Registry: @unchecked Sendable {  // behind the lock; any thread may transform
+  private struct Registry: @unchecked Sendable {  // guarded by the lock; any thread may transform
     var transformers: [NSValueTransformerName: ValueTransformer]
   }
 

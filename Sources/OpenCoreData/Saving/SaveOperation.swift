@@ -15,7 +15,7 @@ struct SaveOperation {
   private(set) var insertions: Set<NSManagedObject> = []
   /// The new objects that the merge policy deleted because of a uniqueness constraint.
   private(set) var displaced: [NSManagedObject] = []
-  /// The parts of a save to several stores that were committed, also if another part then failed.
+  /// The parts of a save to several stores that were committed, even if another part then failed.
   private(set) var committed: [SavePlan] = []
 
   /// The passes of validation and `willSave` that a save allows.

@@ -68,6 +68,8 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
   /// Sets `isMoving`, once a save that is being written is complete.
   func beginMoving() throws { isMoving = true }
 
+  /// Checks that the store can be changed.
+  ///
   /// - Throws: 134070 if a copy of the store is to replace it.
   final func checkIsNotMoving() throws {
     guard isMoving else { return }
@@ -76,8 +78,8 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
         + "once its copy is open.")
   }
 
-  /// Returns the error with which the store has said that it doesn't have an object; `nil` if it
-  /// only had no row.
+  /// Returns the error by which the store reported that it doesn't have an object; `nil` if it only
+  /// returned no row.
   func missingObjectError(_ objectID: NSManagedObjectID) -> NSError? { nil }
 
   // MARK: What contexts share

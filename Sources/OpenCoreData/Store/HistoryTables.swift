@@ -61,8 +61,8 @@ package struct HistoryTables: Sendable {
       preserved: preserved)
   }
 
-  /// Returns the attributes that the metadata lists; `nil` if it lists none, or was damaged since
-  /// the store was opened.
+  /// Returns the attributes that the metadata lists; `nil` if it lists none, or was corrupted
+  /// after the store was opened.
   private static func listedAttributes(
     on connection: Connection
   ) throws -> [String: [String]]? {

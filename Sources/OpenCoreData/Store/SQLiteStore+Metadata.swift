@@ -52,7 +52,7 @@ extension SQLiteStore {
     try StoreMetadata(uuid: uuid, values: values).write(to: connection)
   }
 
-  /// Returns the metadata in a file; `nil` if it was damaged since the store was opened.
+  /// Returns the metadata in a file; `nil` if it was corrupted after the store was opened.
   private static func storedMetadata(on connection: Connection) throws -> [String: Any]? {
     do {
       return try StoreMetadata(reading: connection).publicValues

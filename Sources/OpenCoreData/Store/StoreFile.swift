@@ -206,9 +206,9 @@ package enum StoreFile {
   }
 
   /// Checkpoints the WAL of a store that's to be replaced, or rolls back its journal: the database
-  /// is the whole store then, also while its other files are removed.
+  /// is the whole store then, even while its other files are removed.
   ///
-  /// A damaged store, and one that's in use, stays as it is.
+  /// A corrupt store, and one that's in use, isn't changed.
   private static func settle(_ store: URL) {
     guard FileStamp.exists(path: store.path),
       companions.contains(where: { FileStamp.exists(path: store.path + $0) })

@@ -61,7 +61,7 @@ final class UndoRecorder {
     reinserted[RowKey(object.identity)] = object
   }
 
-  /// Returns the object that undo has made new in place of a deleted row; `nil` if there's none.
+  /// Returns the new object with which undo replaced a deleted row; `nil` if there's none.
   func object(inPlaceOf key: RowKey) -> NSManagedObject? {
     reinserted[key]
   }
@@ -192,7 +192,7 @@ final class ObjectSnapshot {
     row.retain()
   }
 
-  /// Returns the object that undo has made new in place of the deleted row of a destination.
+  /// Returns the new object with which undo replaced the deleted row of a destination.
   private func reinserted(
     _ key: Int64, of relationship: NSRelationshipDescription
   ) -> NSManagedObject? {

@@ -230,7 +230,7 @@ extension Session {
   /// The current values of `registered` and `peak`, for each entity, each context, and in total.
   ///
   /// The total of `registered` is the sum over all contexts; that of `peak` is the highest value of
-  /// any single context, also of one that no longer exists.
+  /// any single context, including those that no longer exist.
   package var gauges: [ScopedMetric: Int] {
     var gauges = stack.formerPeaks
     for named in stack.contexts {

@@ -17,7 +17,7 @@ struct HistoryChart {
 
   /// The points of an SVG polyline.
   let points: String
-  /// The runs in which the count was another one than before.
+  /// The runs in which the count differs from that of the run before.
   let dots: [Point]
   /// The highest and the lowest count.
   let values: [Label]

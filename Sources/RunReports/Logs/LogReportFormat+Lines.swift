@@ -8,7 +8,7 @@ import WorkbenchText
 extension LogReportFormat {
   /// Returns a log as JSON Lines: the log, its sections, its statements, and its findings.
   ///
-  /// Bound values are included only if the input says so.
+  /// Bound values are included only if the input requests them.
   static func lines(_ input: LogReportInput) -> Data {
     let report = input.report
     let origin = ReportLine(log: report.file, labels: input.labels)

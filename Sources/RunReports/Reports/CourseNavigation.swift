@@ -74,7 +74,7 @@ struct TermLinks {
     "term-" + term.lowercased().map { $0.isLetter || $0.isNumber ? String($0) : "-" }.joined()
   }
 
-  /// Returns the first occurrence as a whole word, also in the plural.
+  /// Returns the first occurrence as a whole word, in the singular or plural.
   private static func range(of term: String, in text: String) -> Range<String.Index>? {
     var start = text.startIndex
     while let found = text.range(

@@ -36,7 +36,7 @@ package struct GitHubAnnotation: Sendable, Equatable {
     let scales = [ScaledRun(result)] + result.scales
     return scales.flatMap { run in
       run.variants.flatMap { variant in
-        variant.expectations.filter(\.isMissed).map { expectation in
+        variant.expectations.filter(\.isUnmet).map { expectation in
           let text = expectation.expectedText
           let formula = expectation.calculation.map { " (\($0))" } ?? ""
           return GitHubAnnotation(

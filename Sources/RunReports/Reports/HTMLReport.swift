@@ -31,7 +31,7 @@ package enum HTMLReport {
   ///
   /// - Parameters:
   ///   - result: The result of the lesson's run.
-  ///   - navigation: The links to other pages; `nil` if the page stands alone.
+  ///   - navigation: The links to other pages; `nil` for a page that isn't part of a course.
   ///   - terms: The terms to link where they're first used.
   ///   - live: What a server offers on the page; `nil` for a page in a file.
   ///   - reload: What reloads the page; `nil` if nothing does.

@@ -2,7 +2,7 @@ package import Foundation
 import ManagedModel
 import WorkbenchText
 
-/// What makes an open page reload when it's written again, also from a file without a server.
+/// What makes an open page reload when it's written again, even from a file without a server.
 ///
 /// The page loads a script next to it again and again, which names the version of the page that was
 /// written last. The page's policy allows that script by a nonce, and no other.

@@ -136,7 +136,7 @@ struct UnmetExpectations {
 
   /// Returns `nil` if all expectations are met.
   private init?(_ variant: String, anchor: String?, _ expectations: [ExpectationResult]) {
-    let unmet = expectations.filter(\.isMissed)
+    let unmet = expectations.filter(\.isUnmet)
     guard !unmet.isEmpty else { return nil }
     self.variant = variant
     self.anchor = anchor

@@ -115,7 +115,7 @@ struct ReportLine {
     add(key, site.map { "\($0.file):\($0.line)" })
   }
 
-  /// Returns text without NUL, which PostgreSQL can't store, and which damaged logs contain.
+  /// Returns text without NUL, which PostgreSQL can't store, and which corrupt logs contain.
   private static func storable(_ text: String) -> String {
     text.utf8.contains(0) ? text.replacing("\u{0}", with: "\u{FFFD}") : text
   }

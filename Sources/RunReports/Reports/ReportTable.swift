@@ -78,14 +78,14 @@ struct ReportTable {
         findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
         text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
         formula: expectation.map(ReportTable.formula),
-        isFormulaMissed: expectation?.isMissed == true,
+        isFormulaMissed: expectation?.isUnmet == true,
         cells: columns.map { $0.cell(of: variant) }, metric: lead.description,
         why: variant.why.nonEmpty)
     }
   }
 
   private static func formula(_ expectation: ExpectationResult) -> String {
-    if !expectation.isMissed { return expectation.formula }
+    if !expectation.isUnmet { return expectation.formula }
     let asked = expectation.expectedText
     return "expected \(asked)" + (expectation.calculation.map { " = \($0)" } ?? "")
   }

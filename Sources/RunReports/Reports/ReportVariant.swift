@@ -101,7 +101,7 @@ struct ReportVariant {
     let isCut = variant.expectations.count > limits.expectations
     let sorted =
       isCut
-      ? variant.expectations.filter(\.isMissed) + variant.expectations.filter { !$0.isMissed }
+      ? variant.expectations.filter(\.isUnmet) + variant.expectations.filter { !$0.isUnmet }
       : variant.expectations
     expectations = sorted.prefix(limits.expectations).map { expectation in
       Expectation(

@@ -126,7 +126,7 @@ package struct ScaledRun: Sendable, Equatable {
     }
 
     /// Whether all expectations are met.
-    package var passes: Bool { !expectations.contains(where: \.isMissed) }
+    package var passes: Bool { !expectations.contains(where: \.isUnmet) }
 
     /// Returns the value of a metric, or `nil` if it wasn't measured.
     package func value(of metric: ScopedMetric) -> Int? {

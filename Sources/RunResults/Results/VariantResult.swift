@@ -98,7 +98,7 @@ package struct VariantResult: Sendable {
   }
 
   /// Whether all expectations are met.
-  package var passes: Bool { !expectations.contains(where: \.isMissed) }
+  package var passes: Bool { !expectations.contains(where: \.isUnmet) }
 }
 
 extension VariantResult {

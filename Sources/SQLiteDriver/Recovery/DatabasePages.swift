@@ -1,6 +1,7 @@
 import Foundation
 
-/// The pages of a database file, read without SQLite, so that no damage prevents reading the rest.
+/// The pages of a database file, read without SQLite, so that corrupt ones don't prevent reading
+/// the rest.
 ///
 /// A page is that of the last transaction: the committed frames of a valid WAL, or the original
 /// pages in a hot journal, take precedence over the file, as they do in SQLite. Nothing is written
@@ -17,7 +18,7 @@ package final class DatabasePages {
   package let count: Int
   /// The encoding of text.
   private(set) var encoding = String.Encoding.utf8
-  /// The number of WAL frames that were read in place of pages of the file.
+  /// The number of WAL frames that were read instead of pages of the file.
   package var frameCount: Int { isJournal ? 0 : overlay.count }
   /// The number of pages that were read from a hot journal.
   package var journalCount: Int { isJournal ? overlay.count : 0 }

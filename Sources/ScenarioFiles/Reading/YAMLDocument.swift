@@ -24,7 +24,7 @@ final class YAMLDocument {
   ///
   /// Steps after it aren't reported.
   var lostMigration: Int?
-  /// The paths of the files that the document includes, also of those that can't be read.
+  /// The paths of the files that the document includes, including those that can't be read.
   var includedFiles: Set<String> = []
   /// The number of steps that `repeat` blocks add to those in the text.
   var repeatedSteps = 0

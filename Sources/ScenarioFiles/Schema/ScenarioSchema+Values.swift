@@ -43,7 +43,7 @@ extension ScenarioSchema {
     ["anyOf": [value, ["type": "array", "minItems": 1, "maxItems": 1, "items": value]]]
   }
 
-  /// The pattern of a number with an optional fraction or exponent, also in hexadecimal.
+  /// The pattern of a decimal or hexadecimal number with an optional fraction or exponent.
   private static let decimal =
     "^[+-]?(([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
     + "|0[xX][0-9a-fA-F]+([.][0-9a-fA-F]*)?([pP][+-]?[0-9]+)?)$"

@@ -34,7 +34,7 @@ package struct ExpectationResult: Sendable, Equatable {
   /// The reason why the engine of the run doesn't allow the expectation to be evaluated, or `nil`
   /// if it was.
   ///
-  /// Such an expectation is neither met nor missed.
+  /// Such an expectation isn't evaluated, so it doesn't fail the run.
   package var obstacle: String?
 
   package init(
@@ -54,7 +54,7 @@ package struct ExpectationResult: Sendable, Equatable {
   }
 
   /// Whether the expectation was evaluated and isn't met.
-  package var isMissed: Bool { obstacle == nil && !isMet }
+  package var isUnmet: Bool { obstacle == nil && !isMet }
 
   /// The value of `metric` for an expected error; the result's values are error codes, 0 for no
   /// error.

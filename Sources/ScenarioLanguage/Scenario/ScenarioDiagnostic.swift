@@ -45,7 +45,7 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
 package struct ScenarioDiagnostics: Error, Sendable, CustomStringConvertible {
   /// The problems, at least one, in source order.
   package let diagnostics: [ScenarioDiagnostic]
-  /// The paths of the files that the scenario includes, also of those that can't be read.
+  /// The paths of the files that the scenario includes, including those that can't be read.
   package let includedFiles: Set<String>
 
   package init(_ diagnostics: [ScenarioDiagnostic], includedFiles: Set<String> = []) {

@@ -250,7 +250,7 @@ extension SQLOutline {
   /// longer condition is a list of values.
   static let maximumConditionWords = 1_000
 
-  /// The sides of each `OR`, also of one in parentheses.
+  /// The sides of each `OR`, including those in parentheses.
   var alternatives: [[ArraySlice<String>]] {
     guard words.count <= SQLOutline.maximumConditionWords else { return [] }
     let enclosed = words.indices.filter { words[$0] == "(" }.compactMap { start in

@@ -101,8 +101,8 @@ struct RepairedStore {
     }
   }
 
-  /// Removes changes without a transaction, and all changes of objects whose last change isn't what
-  /// the rows say, because they or the rows are lost.
+  /// Removes changes without a transaction, and all changes of objects whose last change doesn't
+  /// match the rows, because they or the rows are lost.
   private mutating func repairHistory() throws {
     let known = store.mapping.entities.map { String($0.number) }.joined(separator: ", ")
     removedChanges += try run(

@@ -96,7 +96,7 @@ package enum StoreRepair {
     defer { connection.close() }
     try StoreFunctions.register(on: connection)
     let anatomy = try StoreAnatomy(reading: connection)
-    // The names of the tables that the damaged schema lacks are those of a new store.
+    // The names of the tables that the corrupt schema lacks are those of a new store.
     for root in anatomy.mapping.entities where root.superentity == nil {
       corrupt.addMissing(root.table, try columns(of: root.table, on: connection))
     }

@@ -27,7 +27,7 @@ final class ChildProcess: Sendable {
     _ arguments: [String], temporary: URL, input: Any, output: Any, errors: Any
   ) throws {
     process = Process()
-    // The running program, also if its file was replaced or removed.
+    // The running program, even if its file was replaced or removed.
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe")
     process.arguments = arguments
     var environment = ProcessInfo.processInfo.environment

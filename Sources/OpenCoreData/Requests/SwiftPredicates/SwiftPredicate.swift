@@ -347,7 +347,7 @@ extension NSPredicate {
 }
 
 extension NSExpression {
-  /// Whether the value may be another one than `nil` if a value in it is `nil`, or is `nil` itself.
+  /// Whether the value may not be `nil` although a value in it is `nil`, or is `nil` itself.
   var replacesNil: Bool {
     var replacesNil = false
     forEachExpression { expression in

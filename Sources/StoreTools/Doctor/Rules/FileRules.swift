@@ -195,7 +195,7 @@ package enum IntegrityCheck {
   /// The message of a check that ended early.
   private static let unfinished = "SQLite's integrity check can't be completed"
 
-  /// Returns whether findings say that the file is corrupt.
+  /// Returns whether findings report that the file is corrupt.
   static func isCorrupt(_ findings: [DoctorFinding]) -> Bool {
     findings.contains {
       $0.rule == .integrity && $0.severity == .error && $0.message != unfinished

@@ -76,7 +76,7 @@ struct RedundantIndexRule: DoctorRule {
     let present = try FileIndex.all(on: store.connection)
     let names = Set(present.map(\.name))
     let isInferred = store.anatomy.source.isInferred
-    let superfluous = present.enumerated().filter { offset, index in
+    let redundant = present.enumerated().filter { offset, index in
       guard index.isExplicit, !index.isUnique,
         store.anatomy.deferredObjects.isDisjoint(with: [index.name, index.table]),
         !isWanted(index, by: store.anatomy.indexes, names: names)
@@ -92,7 +92,7 @@ struct RedundantIndexRule: DoctorRule {
           || isWanted(other.element, by: store.anatomy.indexes, names: names)
       }
     }
-    return superfluous.map { _, index in
+    return redundant.map { _, index in
       let columns = index.parts.map(\.column).joined(separator: ", ")
       return DoctorFinding(
         .indexRedundant, table: index.table, examples: [index.name],
