@@ -174,20 +174,20 @@ extension ShellEngine {
     repetitions: for number in 1...block.count {
       for (index, line) in block.lines.enumerated() {
         let (run, count) = (current.number, current.results.count)
-        let place = position + [index]
+        let path = position + [index]
         let result: ShellAnswer
         let nested = RepeatBlock.nested(in: line)
         if let interrupted = isInterrupted {
           result = interrupted
         } else if let nested {
-          result = self.run(nested, at: callSite, in: place, adding: &steps)
+          result = self.run(nested, at: callSite, in: path, adding: &steps)
         } else {
           result = plainAnswer(to: line, at: callSite)
         }
         if nested == nil, current.number == run, current.results.count == count + 1,
           let step = current.results.last
         {
-          steps[place, default: RepeatedStep(step.text)].add(step.costs, result.lines)
+          steps[path, default: RepeatedStep(step.text)].add(step.costs, result.lines)
         } else if number == block.count || result.failure != nil {
           answer.lines += result.lines
         }

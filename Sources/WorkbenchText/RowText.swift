@@ -58,7 +58,8 @@ package enum RowText: Sendable, Equatable {
     } else {
       let uris = RowText.uris((value as? Set<AnyHashable>).map(Array.init) ?? [])
       self = .objects(
-        uris.map { (place: RowText.place(of: $0), uri: $0) }.sorted { $0.place < $1.place }
+        uris.map { (identity: RowText.identity(of: $0), uri: $0) }
+          .sorted { $0.identity < $1.identity }
           .map(\.uri))
     }
   }
@@ -68,7 +69,7 @@ package enum RowText: Sendable, Equatable {
   }
 
   /// Returns the entity and the primary key, which is the number after the `p`, of a URI.
-  private static func place(of uri: String) -> (entity: Substring, key: Int64) {
+  private static func identity(of uri: String) -> (entity: Substring, key: Int64) {
     let parts = uri.split(separator: "/").suffix(2)
     return (parts.first ?? "", parts.last.flatMap { Int64($0.dropFirst()) } ?? 0)
   }

@@ -98,17 +98,17 @@ extension ModelComparison {
     _ old: NSPropertyDescription, _ new: NSPropertyDescription,
     of property: NSPropertyDescription, _ entity: NSEntityDescription, element: String? = nil
   ) {
-    let place = element.map { " of element \($0)" } ?? ""
+    let suffix = element.map { " of element \($0)" } ?? ""
     if old.name == new.name {
       change(
-        property, entity, "renaming identifier" + place, old.renamingIdentifier,
+        property, entity, "renaming identifier" + suffix, old.renamingIdentifier,
         new.renamingIdentifier, .none)
     }
     change(
-      property, entity, "Spotlight index" + place, old.isIndexedBySpotlight,
+      property, entity, "Spotlight index" + suffix, old.isIndexedBySpotlight,
       new.isIndexedBySpotlight)
     change(
-      property, entity, "user info" + place, Self.text(ofUserInfo: old.userInfo),
+      property, entity, "user info" + suffix, Self.text(ofUserInfo: old.userInfo),
       Self.text(ofUserInfo: new.userInfo), .none)
   }
 
@@ -148,24 +148,24 @@ extension ModelComparison {
     _ old: NSAttributeDescription, _ new: NSAttributeDescription,
     of attribute: NSAttributeDescription, _ entity: NSEntityDescription, element: String? = nil
   ) {
-    let place = element.map { " of element \($0)" } ?? ""
-    change(attribute, entity, "default value" + place, old.defaultText, new.defaultText, .none)
+    let suffix = element.map { " of element \($0)" } ?? ""
+    change(attribute, entity, "default value" + suffix, old.defaultText, new.defaultText, .none)
     change(
-      attribute, entity, "value class" + place, old.explicitValueClassName,
+      attribute, entity, "value class" + suffix, old.explicitValueClassName,
       new.explicitValueClassName, .none)
     change(
-      attribute, entity, "transformer" + place, old.valueTransformerName,
+      attribute, entity, "transformer" + suffix, old.valueTransformerName,
       new.valueTransformerName, .none,
       "The new transformer reads stored bytes; set a hash modifier to migrate stores.")
     change(
-      attribute, entity, "validation" + place, old.ruleText, new.ruleText, .none,
+      attribute, entity, "validation" + suffix, old.ruleText, new.ruleText, .none,
       Self.checkedBySaves)
     change(
-      attribute, entity, "preservation after deletion" + place,
+      attribute, entity, "preservation after deletion" + suffix,
       old.preservesValueInHistoryOnDeletion, new.preservesValueInHistoryOnDeletion,
       "It applies to the history of later deletions.")
     change(
-      attribute, entity, "cloud encryption" + place, old.allowsCloudEncryption,
+      attribute, entity, "cloud encryption" + suffix, old.allowsCloudEncryption,
       new.allowsCloudEncryption)
   }
 

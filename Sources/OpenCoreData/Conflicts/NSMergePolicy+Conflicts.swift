@@ -180,7 +180,7 @@ extension NSManagedObject {
     if isAdded {
       value.undoAddition(of: destination)
     } else {
-      value.undoRemoval(of: destination, at: value.committedPlace(of: destination))
+      value.undoRemoval(of: destination, at: value.committedIndex(of: destination))
     }
     noteChange()
   }

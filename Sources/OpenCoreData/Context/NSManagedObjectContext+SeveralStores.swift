@@ -227,7 +227,7 @@ private final class FetchedRecord: KeyValueReadable, ManagedObjectReference {
     AnyHashable(context.registered(fetched.layout, fetched.primaryKey).objectID)
   }
   var hasStableIdentity: Bool { true }
-  var placeByID: UInt64 { NSManagedObjectID.place(of: fetched.primaryKey) }
+  var positionByID: UInt64 { NSManagedObjectID.positionByID(of: fetched.primaryKey) }
 
   init(source: (part: Int, row: Int), row: FetchedRow, context: NSManagedObjectContext) {
     self.source = source

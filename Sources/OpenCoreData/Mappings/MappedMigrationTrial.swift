@@ -141,26 +141,26 @@ package struct MappedMigrationTrial: Sendable {
 
 /// The instances whose values don't fit the destination, counted by entity and property.
 private struct InstanceFailures {
-  private struct Place: Hashable {
+  private struct Subject: Hashable {
     let entity: String
     /// The property; the names of several for a uniqueness constraint.
     let property: String
   }
 
-  private var order: [Place] = []
-  /// The first error of each place.
-  private var errors: [Place: NSError] = [:]
-  private var counts: [Place: Int] = [:]
+  private var order: [Subject] = []
+  /// The first error of each subject.
+  private var errors: [Subject: NSError] = [:]
+  private var counts: [Subject: Int] = [:]
 
   mutating func add(_ error: NSError) {
-    let place = Place(
+    let subject = Subject(
       entity: error.userInfo["entity"] as? String ?? "",
       property: error.userInfo["property"] as? String ?? "")
-    if errors[place] == nil {
-      order.append(place)
-      errors[place] = error
+    if errors[subject] == nil {
+      order.append(subject)
+      errors[subject] = error
     }
-    counts[place, default: 0] += 1
+    counts[subject, default: 0] += 1
   }
 
   /// Returns the number of instances that lack a value of a property because it doesn't fit.
@@ -174,23 +174,23 @@ private struct InstanceFailures {
     }
   }
 
-  /// A violation for each place, in the order of their first errors.
+  /// A violation for each subject, in the order of their first errors.
   var violations: [MigrationTrial.Violation] {
-    order.map { place in
-      let count = counts[place] ?? 0
+    order.map { subject in
+      let count = counts[subject] ?? 0
       return MigrationTrial.Violation(
-        entity: place.entity, property: place.property, rows: count,
-        reason: reason(place, count))
+        entity: subject.entity, property: subject.property, rows: count,
+        reason: reason(subject, count))
     }
   }
 
-  private func reason(_ place: Place, _ count: Int) -> String {
-    guard errors[place]?.code == NSMigrationConstraintViolationError else {
-      let first = errors[place]?.localizedDescription ?? ""
+  private func reason(_ subject: Subject, _ count: Int) -> String {
+    guard errors[subject]?.code == NSMigrationConstraintViolationError else {
+      let first = errors[subject]?.localizedDescription ?? ""
       return count == 1 ? first : "\(first) There are \(count) such objects."
     }
-    return "\(PluralForm.counted(count, "migrated object")) of \(place.entity) "
-      + "\(PluralForm.of(count, "has", "have")) the same values for \(place.property) as another one, "
+    return "\(PluralForm.counted(count, "migrated object")) of \(subject.entity) "
+      + "\(PluralForm.of(count, "has", "have")) the same values for \(subject.property) as another one, "
       + "which must be unique. Map unique values, or remove duplicates in a version without the "
       + "constraint."
   }

@@ -2,7 +2,7 @@ import ManagedModel
 
 extension NSManagedObject {
   /// The position of the object's ID among others.
-  package final var placeByID: UInt64 { NSManagedObjectID.place(of: primaryKey) }
+  package final var positionByID: UInt64 { NSManagedObjectID.positionByID(of: primaryKey) }
 
   /// The properties that every object has in addition to those of its entity, by the keys of
   /// key-value coding: a Boolean one has two, `isDeleted` and `deleted`.

@@ -181,7 +181,7 @@ final class ToManyValue {
 
   /// Returns the index in the list after the destinations that a removed one followed in the store;
   /// `nil` if it wasn't there, and for an unordered relationship.
-  func committedPlace(of object: NSManagedObject) -> Int? {
+  func committedIndex(of object: NSManagedObject) -> Int? {
     guard let list, let committedList, let former = committedList.firstIndex(of: object) else {
       return nil
     }

@@ -155,7 +155,7 @@ extension [DerivedColumn] {
   /// this order; those that are derived from each other stay in their order.
   var sourcesFirst: [DerivedColumn] {
     let positions = Dictionary(
-      zip(map(\.place), indices), uniquingKeysWith: { first, _ in first })
+      zip(map(\.location), indices), uniquingKeysWith: { first, _ in first })
     var sorted: [DerivedColumn] = []
     var seen: Set<Int> = []
     for index in indices {
@@ -163,7 +163,7 @@ extension [DerivedColumn] {
       var next: Int? = index
       while let position = next, seen.insert(position).inserted {
         chain.append(self[position])
-        next = self[position].sourcePlace.flatMap { positions[$0] }
+        next = self[position].sourceLocation.flatMap { positions[$0] }
       }
       sorted += chain.reversed()
     }
@@ -173,10 +173,10 @@ extension [DerivedColumn] {
 
 extension DerivedColumn {
   /// The table and the column.
-  fileprivate var place: [String] { [entity.table, column] }
+  fileprivate var location: [String] { [entity.table, column] }
 
   /// The table and the column of the values that are copied or summed; `nil` for other formulas.
-  fileprivate var sourcePlace: [String]? {
+  fileprivate var sourceLocation: [String]? {
     switch source {
     case .copy(let hops, let column, _): [hops.last?.table ?? entity.table, column]
     case .sum(let relationship, let column): [relationship.table, column]

@@ -323,7 +323,7 @@ final class MemoryRecord: PredicateRecord {
 
   var hasStableIdentity: Bool { true }
 
-  var placeByID: UInt64 { NSManagedObjectID.place(of: row.primaryKey) }
+  var positionByID: UInt64 { NSManagedObjectID.positionByID(of: row.primaryKey) }
 
   var objectID: NSManagedObjectID {
     NSManagedObjectID(layout: row.layout, primaryKey: row.primaryKey, store: reader.store)

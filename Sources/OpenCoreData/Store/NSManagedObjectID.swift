@@ -5,7 +5,7 @@ import ManagedModel
 /// Can be used on any queue. Two IDs of the same row are equal, even if they name different
 /// entities of its hierarchy.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
-  // immutable; the layout is frozen
+  // Immutable; the layout is frozen.
   let layout: EntityLayout
   /// The key of the row; negative for a temporary ID.
   package let primaryKey: Int64
@@ -101,19 +101,19 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   /// Returns whether both identify the same row of the same store, or the same new object.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
-    return primaryKey == other.primaryKey && placeIndex == other.placeIndex
+    return primaryKey == other.primaryKey && identityIndex == other.identityIndex
       && handle === other.handle
   }
 
   /// A hash consistent with `isEqual`.
   public override var hash: Int {
     // Sets and dictionaries hash it again.
-    Int(truncatingIfNeeded: primaryKey) ^ placeIndex << 48
+    Int(truncatingIfNeeded: primaryKey) ^ identityIndex << 48
   }
 
   /// The index of the root entity in its store; in no store for a temporary ID, because the object
   /// can still be assigned to another one.
-  private var placeIndex: Int {
+  private var identityIndex: Int {
     primaryKey > 0 ? layout.rootIndex : layout.rootIndex &- layout.rootOffset
   }
 
@@ -136,10 +136,10 @@ extension NSManagedObjectID: ManagedObjectReference, URIRepresentable {
   package var hasStableIdentity: Bool { !isTemporaryID }
 
   /// The primary key; for a temporary ID, a number after all keys, in the order of insertion.
-  package var placeByID: UInt64 { Self.place(of: primaryKey) }
+  package var positionByID: UInt64 { Self.positionByID(of: primaryKey) }
 
   /// Returns the position of a primary key, or of a temporary key, in an order by object IDs.
-  static func place(of key: Int64) -> UInt64 {
+  static func positionByID(of key: Int64) -> UInt64 {
     key > 0 ? UInt64(key) : (1 << 63) &+ key.magnitude
   }
 }

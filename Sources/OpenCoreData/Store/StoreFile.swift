@@ -81,7 +81,7 @@ package enum StoreFile {
   ///   true: it has the new store, and what the next open removes.
   package static func move(from source: URL, to destination: URL) throws {
     try checkpoint(source)
-    settle(destination)
+    checkpointOrRollBack(destination)
     let remains = InterruptedMigrationFiles(of: destination)
     let (files, added) = (
       ExternalStorage(storeURL: destination), ExternalStorage(storeURL: source)
@@ -209,7 +209,7 @@ package enum StoreFile {
   /// is the whole store then, even while its other files are removed.
   ///
   /// A corrupt store, and one that's in use, isn't changed.
-  private static func settle(_ store: URL) {
+  private static func checkpointOrRollBack(_ store: URL) {
     guard FileStamp.exists(path: store.path),
       companions.contains(where: { FileStamp.exists(path: store.path + $0) })
     else { return }

@@ -46,10 +46,10 @@ struct JUnitSuite {
   }
 
   private static func element(_ one: Case) -> String {
-    let place = one.location.map { "file=\"\(escaped($0.file))\" line=\"\($0.line)\" " } ?? ""
+    let location = one.location.map { "file=\"\(escaped($0.file))\" line=\"\($0.line)\" " } ?? ""
     let open =
       "    <testcase classname=\"\(escaped(one.group))\" name=\"\(escaped(one.name))\" "
-      + "\(place)time=\"0\""
+      + "\(location)time=\"0\""
     switch one.outcome {
     case .passed:
       return open + "/>"

@@ -99,12 +99,12 @@ package struct RecordedEvents: RandomAccessCollection, Sendable {
     }
     var table = [UInt32](repeating: UInt32.max, count: width + 1)
     for position in positions {
-      let place = records[Int(position)].id - least
+      let offset = records[Int(position)].id - least
       // Only events that didn't come from one hub have the same ID.
-      guard table[place] == UInt32.max else {
+      guard table[offset] == UInt32.max else {
         return positions.sorted { records[Int($0)].id < records[Int($1)].id }
       }
-      table[place] = position
+      table[offset] = position
     }
     return table.filter { $0 != UInt32.max }
   }

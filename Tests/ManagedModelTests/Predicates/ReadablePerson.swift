@@ -7,7 +7,7 @@ final class ReadablePerson: KeyValueReadable, ManagedObjectReference, @unchecked
     let number: Int
     var referenceIdentity: AnyHashable { self }
     var hasStableIdentity: Bool { true }
-    var placeByID: UInt64 { UInt64(number) }
+    var positionByID: UInt64 { UInt64(number) }
   }
 
   let identifier: Identifier
@@ -21,7 +21,7 @@ final class ReadablePerson: KeyValueReadable, ManagedObjectReference, @unchecked
 
   var referenceIdentity: AnyHashable { identifier }
   var hasStableIdentity: Bool { true }
-  var placeByID: UInt64 { identifier.placeByID }
+  var positionByID: UInt64 { identifier.positionByID }
 
   func value(forKey key: String) -> Any? {
     reads.append(key)

@@ -214,7 +214,7 @@ package protocol ManagedObjectReference {
   /// Whether the identity is final; false for temporary IDs.
   var hasStableIdentity: Bool { get }
   /// The position in an order by object IDs, which is that of the primary keys in SQL.
-  var placeByID: UInt64 { get }
+  var positionByID: UInt64 { get }
 }
 
 /// An object that is printed as a URI: a managed object or its ID.

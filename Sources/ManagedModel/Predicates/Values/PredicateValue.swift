@@ -291,7 +291,7 @@ extension PredicateValue: Hashable {
     guard case .object(let object) = left, case .object(let other) = right,
       let first = object.reference, let second = other.reference
     else { return nil }
-    return order(first.placeByID, second.placeByID)
+    return order(first.positionByID, second.positionByID)
   }
 
   private var rank: Int {
