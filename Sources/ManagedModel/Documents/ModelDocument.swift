@@ -117,7 +117,7 @@ extension NSManagedObjectModel {
       throw ModelErrors(
         ModelError(
           "The compiled model is a property list as XML; the binary form is read.",
-          nextStep: "Turn a copy of it round: plutil -convert binary1 FILE.",
+          nextStep: "Convert a copy to the binary form: plutil -convert binary1 FILE.",
           file: file.relativePath))
     }
     do {

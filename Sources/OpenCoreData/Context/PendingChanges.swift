@@ -189,7 +189,9 @@ extension NSManagedObjectContext {
   /// get another. Calls `awakeFromInsert`. No statements. It's a programmer error to pass an
   /// object that has a context, or one of an abstract entity or another model.
   public final func insert(_ object: NSManagedObject) {
-    guard object.context == nil else { fatalError("an object is inserted into one context, once") }
+    guard object.context == nil else {
+      fatalError("an object can be inserted only once, into one context")
+    }
     checkModel(of: object.layout)
     guard !object.layout.entity.isAbstract else {
       fatalError("the entity '\(object.layout.entityName)' is abstract and has no objects")

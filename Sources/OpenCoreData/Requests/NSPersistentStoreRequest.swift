@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
       guard let sqlite = try store.writable() as? SQLiteStore else {
         throw NSError.coreData(
           NSPersistentStoreUnsupportedRequestTypeError,
-          "Batch requests are for SQLite stores, or for a single incremental store; this store is of "
+          "Batch requests require SQLite stores or a single incremental store; this store is of "
             + "the type \(store.type).")
       }
       return sqlite

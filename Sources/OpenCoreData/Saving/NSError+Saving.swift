@@ -32,7 +32,7 @@ extension NSError {
     return coreData(code, message, info)
   }
 
-  /// Throws a single failure, or several as one error 1560; nothing if there are none.
+  /// Throws a single failure, or several as one error 1560; returns if there are none.
   static func throwValidation(_ failures: [NSError]) throws {
     if failures.isEmpty { return }
     // Errors that contain others are flattened, so that the details are one list.
@@ -59,7 +59,7 @@ extension NSError {
   static func constraintConflicts(_ conflicts: [NSConstraintConflict]) -> NSError {
     coreData(
       NSManagedObjectConstraintMergeError,
-      "\(PluralForm.counted(conflicts.count, "uniqueness constraint")) would be broken, the first over "
+      "\(PluralForm.counted(conflicts.count, "uniqueness constraint")) would be violated, the first on "
         + "\(conflicts.first?.constraint.joined(separator: ", ") ?? ""). Change the values, or give the "
         + "context a merge policy.",
       [NSPersistentStoreSaveConflictsErrorKey: conflicts])
