@@ -193,3 +193,45 @@ extension NSFetchRequest: NSCopying {
     returnsDistinctResults = other.returnsDistinctResults
   }
 }
+
+/// The result of a fetch as a value: `FETCH(request, context, countOnly)`.
+///
+/// Each evaluation runs the fetch; in a predicate of another fetch, it runs first and becomes a
+/// list of constants. Apple counterpart: the same.
+open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
+  /// Creates the expression.
+  ///
+  /// - Parameters:
+  ///   - fetch: An expression whose value is an `NSFetchRequest`.
+  ///   - context: An expression whose value is the `NSManagedObjectContext` to fetch in.
+  ///   - countFlag: Whether the value is the number of matches rather than their list.
+  public class func expression(
+    forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
+  ) -> NSExpression {
+    NSFetchRequestExpression(.fetch(fetch, context: context, countOnly: countFlag))
+  }
+
+  /// The expression for the request.
+  open var requestExpression: NSExpression { node.children[0] }
+
+  /// The expression for the context.
+  open var contextExpression: NSExpression { node.children[1] }
+
+  /// Whether the value is the number of matches.
+  open var isCountOnlyRequest: Bool {
+    if case .fetch(_, _, let countOnly) = node { countOnly } else { false }
+  }
+}
+
+extension NSFetchRequest: FetchedByExpressions {
+  /// Returns the result of a fetch of this request, for a predicate with `FETCH`.
+  ///
+  /// - Throws: As `fetch`, and an error if the context isn't one.
+  package func result(in context: Any?, countOnly: Bool) throws -> Any {
+    guard let context = context as? NSManagedObjectContext else {
+      throw NSError.fetch("FETCH has no managed object context: pass one as the second argument.")
+    }
+    if countOnly || resultType == .countResultType { return try context.count(for: self) }
+    return try context.fetch(self)
+  }
+}
