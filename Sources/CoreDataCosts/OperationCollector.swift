@@ -1,11 +1,11 @@
 import ProfileEvents
 import Synchronization
 
-/// Assembles events, of which the inner ones end first, into operations.
+/// Assembles events into operations; inner events end first.
 final class OperationCollector: EventSink {
   let detail: EventDetail = .failures
   private let body: @Sendable (CoreDataOperation) -> Void
-  /// What has ended on each thread inside of operations that are still running.
+  /// The operations that have ended on each thread inside of those that are still running.
   private let threads = Mutex<[UInt64: UnfinishedOperations]>([:])
 
   init(_ body: @escaping @Sendable (CoreDataOperation) -> Void) {
@@ -45,14 +45,15 @@ struct UnfinishedOperations {
   private struct Node {
     let id: Int
     let parent: Int
-    /// `nil` for what's only counted.
+    /// `nil` for an event that's only counted.
     var operation: CoreDataOperation?
     var counters = Counters()
-    /// The number and the counts of what isn't listed after it, which belongs to its parent.
+    /// The number of operations after it that belong to its parent but aren't listed, and their
+    /// counts.
     var omitted = 0
     var omittedCounters = Counters()
 
-    /// The operation, with what isn't listed after it.
+    /// The operation, including the counts of those after it that aren't listed.
     var listed: CoreDataOperation? {
       var listed = operation
       listed?.omitted += omitted
@@ -79,7 +80,7 @@ struct UnfinishedOperations {
 
   /// The number of operations to list; more are only counted.
   static let limit = 1_000
-  /// How many statements are compared to find one with the same text.
+  /// The number of statements to compare to find one with the same text.
   private static let reach = 16
 
   /// In the order of IDs.
@@ -90,7 +91,7 @@ struct UnfinishedOperations {
 
   var isEmpty: Bool { nodes.isEmpty && failedReads.isEmpty }
 
-  /// Adds an event; returns the operations that aren't in another one and have ended with it.
+  /// Adds an event, and returns the outermost operations that have ended with it.
   mutating func take(_ event: Event) -> [CoreDataOperation] {
     guard let failure = event.failure else { return close(event) }
     switch failure {
@@ -111,7 +112,7 @@ struct UnfinishedOperations {
       operation?.failure = CoreDataOperation.Failure(code)
     }
     if !failedReads.isEmpty {
-      // These kinds also end regularly when a read in them has failed.
+      // Events of these kinds end even if a read in them has failed.
       if event.kind == .relationshipFault || event.kind == .batchLoad {
         operation?.failure = failedReads.first { $0.parent == event.id }?.failure
       }
@@ -135,8 +136,10 @@ struct UnfinishedOperations {
     return node.operation.map { [$0] } ?? []
   }
 
-  /// Makes room: what's left is in an operation of another context that is still running, or in
-  /// operations that have failed outside of a block, whose end nothing reports.
+  /// Keeps only the first operation, with the counts of the others.
+  ///
+  /// The remaining ones belong to an operation of another context that's still running, or have
+  /// failed outside of a block, whose end isn't reported.
   private mutating func collapse() {
     for node in nodes.dropFirst() {
       nodes[0].omittedCounters = nodes[0].omittedCounters + node.counters + node.omittedCounters
@@ -146,7 +149,7 @@ struct UnfinishedOperations {
     lastStatement = nil
   }
 
-  /// Makes an operation of a fetch or fault whose end isn't reported, and everything in it.
+  /// Returns an operation for a fetch or fault whose end isn't reported, with the operations in it.
   private mutating func closeFailed(before event: Event) -> [CoreDataOperation] {
     defer { failedReads = [] }
     guard let read = failedReads.min(by: { $0.parent < $1.parent }), event.parent == 0 else {
@@ -163,7 +166,7 @@ struct UnfinishedOperations {
     return finish(operation, event, Counters()).operation.map { [$0] } ?? []
   }
 
-  /// Moves what's in an operation into it.
+  /// Returns the node of an operation that has ended, and moves the operations in it into it.
   private mutating func finish(
     _ operation: CoreDataOperation, _ event: Event, _ counters: Counters
   ) -> Node {
@@ -212,7 +215,7 @@ struct UnfinishedOperations {
     }
   }
 
-  /// The index of the same INSERT, UPDATE, or DELETE of the same transaction.
+  /// Returns the index of the same INSERT, UPDATE, or DELETE of the same transaction.
   private func indexOfSameStatement(_ node: Node) -> Int? {
     guard node.counters.selects == 0, let sql = node.operation?.sql else { return nil }
     for index in nodes.indices.reversed().prefix(Self.reach) {
@@ -242,7 +245,7 @@ struct UnfinishedOperations {
 }
 
 extension CoreDataOperation {
-  /// The number of operations: it, and all in it.
+  /// The number of operations: this one, and all in it.
   fileprivate var count: Int { operations.reduce(1 + omitted) { $0 + $1.count } }
 
   /// Adds another execution of the same statement.

@@ -25,13 +25,13 @@ package enum LogText {
   private static func head(_ report: LogReport) -> [String] {
     let lines = NumberText.counted(report.lines, "line")
     let app = report.kinds[.app, default: 0] + report.kinds[.metadata, default: 0]
-    let marks = report.kinds[.section, default: 0]
+    let sections = report.kinds[.section, default: 0]
     // The numbers outside of parentheses add up to that of the lines.
     var parts = [
       "\(NumberText.grouped(report.coreDataLines)) from Core Data "
         + "(\(NumberText.grouped(report.unrecognized)) unrecognized)"
     ]
-    if marks > 0 { parts.append(NumberText.counted(marks, "section mark")) }
+    if sections > 0 { parts.append(NumberText.counted(sections, "section mark")) }
     parts += [
       "\(NumberText.grouped(app)) from other sources",
       "\(NumberText.grouped(report.kinds[.blank, default: 0])) blank",
@@ -205,7 +205,7 @@ package enum LogText {
   }
 }
 
-/// What a log that's still being written contains so far, for a terminal.
+/// The report of a log that's still being written, for a terminal.
 package enum LogLiveText {
   /// Returns a table that fits a terminal: the totals, fault storms and fetch loops, and the
   /// statements that took longest.

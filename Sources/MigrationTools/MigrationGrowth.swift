@@ -147,7 +147,7 @@ package struct MigrationGrowth: Sendable, Equatable {
     return nil
   }
 
-  /// Whether a copy is expected to take too long, given the last one.
+  /// Returns whether a copy is expected to take too long, given the last one.
   private func isOverBudget(_ factor: Int) -> Bool {
     guard let last = sizes.last, last.factor > 1 else { return false }
     return last.seconds * Double(factor) / Double(last.factor) > Self.budget

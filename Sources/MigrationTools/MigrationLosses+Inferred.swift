@@ -120,7 +120,7 @@ extension MigrationLosses {
       mappings[ObjectIdentifier(entity)]?.destination
     }
 
-    /// The concrete entities of a family whose objects exist in the other model.
+    /// Returns the concrete entities of a family whose objects exist in the other model.
     func remaining(of destination: NSEntityDescription) -> [NSEntityDescription] {
       destination.concreteFamily.filter { later($0) != nil }
     }

@@ -106,7 +106,7 @@ extension MigrationLosses {
     }
   }
 
-  /// The condition of objects that no mapping fetches; `nil` if one fetches all.
+  /// Returns the condition of objects that no mapping fetches; `nil` if one fetches all.
   private func filter(of mappings: [NSEntityMapping]) throws -> NSPredicate? {
     let conditions = mappings.map(\.condition)
     guard !conditions.contains(nil) else { return nil }
@@ -117,7 +117,7 @@ extension MigrationLosses {
       notPredicateWithSubpredicate: NSCompoundPredicate(orPredicateWithSubpredicates: parsed))
   }
 
-  /// Whether a relationship is carried over by its inverse.
+  /// Returns whether a relationship is carried over by its inverse.
   private func isReadFromOtherSide(
     _ property: NSPropertyDescription, _ mappings: [NSEntityMapping]
   ) -> Bool {

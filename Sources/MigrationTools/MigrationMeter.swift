@@ -91,7 +91,7 @@ final class MigrationMeter: Sendable {
     return names.reduce(0) { $0 + fileSize("\(folder)/\($1)") }
   }
 
-  /// The size of SQLite's temporary files, which have no names.
+  /// Returns the size of SQLite's temporary files, which have no names.
   private static func temporarySize() -> Int {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return files.reduce(0) { total, file in

@@ -221,7 +221,7 @@ package struct MigrationRehearsal {
     )
   }
 
-  /// Whether a rule found more rows, files, or indexes than before.
+  /// Returns whether a rule found more rows, files, or indexes than before.
   private static func hasNew(
     _ findings: [DoctorFinding], since former: [DoctorFinding]
   ) -> Bool {

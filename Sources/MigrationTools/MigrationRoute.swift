@@ -145,7 +145,7 @@ package struct MigrationRoute {
 
   // MARK: Versions and mapping models
 
-  /// The versions next to a version, and what's wrong with those that can't be read.
+  /// Returns the versions next to a version, and what's wrong with those that can't be read.
   private static func versions(
     of found: FoundModel
   ) -> (all: [ModelVersion], folder: URL?, problems: [String]) {
@@ -316,7 +316,7 @@ package struct MigrationRoute {
     }
   }
 
-  /// What remains of the derivation of an attribute, as the end of a clause.
+  /// Returns what remains of the derivation of an attribute, as the end of a clause.
   private func unmigratedState(of difference: ModelDifference) -> String {
     func isDerived(in model: NSManagedObjectModel) -> Bool {
       let entity = difference.entity.flatMap { model.entitiesByName[$0] }

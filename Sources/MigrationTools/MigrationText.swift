@@ -41,7 +41,8 @@ package enum MigrationText {
     return lines.map(PrintableText.line)
   }
 
-  /// The store's file name, both versions, and the configuration that the store was made with.
+  /// Returns the store's file name, both versions, and the configuration that the store was made
+  /// with.
   package static func title(_ rehearsal: MigrationRehearsal) -> String {
     let former = rehearsal.route.source.name
     let version = former.isEmpty || former == rehearsal.version ? "" : " (\(former))"
@@ -49,7 +50,7 @@ package enum MigrationText {
     return "\(rehearsal.store.lastPathComponent)\(version) → \(rehearsal.version)\(configuration)"
   }
 
-  /// How the store is migrated, or that it isn't, with the totals.
+  /// Returns how the store is migrated, or that it isn't, with the totals.
   package static func summary(_ rehearsal: MigrationRehearsal) -> String {
     if rehearsal.isCurrent { return "the store already has this version" }
     switch rehearsal.refusal {
@@ -75,7 +76,7 @@ package enum MigrationText {
       + "\(NumberText.grouped(rehearsal.sizes.after)) bytes"
   }
 
-  /// The reasons of a refusal, each with what to do; empty if there's none.
+  /// Returns the reasons of a refusal, each with what to do; empty if there's none.
   package static func reasons(_ rehearsal: MigrationRehearsal) -> [String] {
     switch rehearsal.refusal {
     case nil: return []
@@ -93,7 +94,7 @@ package enum MigrationText {
     }
   }
 
-  /// A difference with its rule, in a sentence or two.
+  /// Returns a difference with its rule, in a sentence or two.
   package static func summary(_ difference: ModelDifference) -> String {
     let former = difference.former.map { "from \($0)" }
     let change = [
@@ -104,7 +105,8 @@ package enum MigrationText {
       + (difference.reason.map { " \($0)" } ?? "")
   }
 
-  /// The rule by which a difference is migrated without a mapping model, as a sentence or two.
+  /// Returns the rule by which a difference is migrated without a mapping model, as a sentence or
+  /// two.
   package static func rule(of difference: ModelDifference) -> String {
     if let reason = difference.reason { return reason }
     return switch difference.kind {
@@ -118,7 +120,8 @@ package enum MigrationText {
     }
   }
 
-  /// A loss, such as `12,431 values of Mood.note`, or `the order of 3 values of Album.songs`.
+  /// Returns a loss, such as `12,431 values of Mood.note`, or
+  /// `the order of 3 values of Album.songs`.
   package static func loss(_ loss: MigrationLoss) -> String {
     let path = loss.property.map { "\(loss.entity).\($0)" } ?? loss.entity
     let kind = loss.property == nil ? "object" : "value"
@@ -131,14 +134,14 @@ package enum MigrationText {
     }
   }
 
-  /// A possible rename with the advice.
+  /// Returns a possible rename with the advice.
   package static func rename(_ rename: SuspectedRename) -> String {
     let prefix = rename.entity.map { "\($0)." } ?? ""
     return "\(prefix)\(rename.removed) is removed, and \(prefix)\(rename.added) is added "
       + "(\(rename.kind)). \(rename.advice)"
   }
 
-  /// What a step takes, in parts.
+  /// Returns what a step takes, in parts.
   package static func costs(_ costs: MigrationCosts) -> [String] {
     var parts = [String(format: "%.3f s", costs.seconds)]
     if let bytes = costs.bytesWritten {

@@ -56,9 +56,9 @@ package enum CallStack {
   }
 }
 
-/// The demangler of the Swift runtime.
+/// Returns a demangled name; the caller frees it.
 ///
-/// The caller frees the result.
+/// The function of the Swift runtime.
 @_silgen_name("swift_demangle")
 private func demangle(
   _ name: UnsafePointer<CChar>?, _ length: Int, _ buffer: UnsafeMutablePointer<CChar>?,

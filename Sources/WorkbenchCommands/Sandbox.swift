@@ -51,7 +51,7 @@ enum Sandbox {
     return true
   }
 
-  /// The folders of files, and of the files that links refer to.
+  /// Returns the folders of files, and of the files that links refer to.
   private static func folders(of paths: [String]) -> [String] {
     paths.filter { $0 != InputFile.standardInput }.flatMap { path -> [String] in
       let absolute = URL(fileURLWithPath: path).path

@@ -246,13 +246,13 @@ extension ShellEngine {
     return word.text
   }
 
-  /// The columns of an entity's objects: its attributes and to-one relationships, in alphabetical
-  /// order.
+  /// Returns the columns of an entity's objects: its attributes and to-one relationships, in
+  /// alphabetical order.
   private static func columns(of entity: NSEntityDescription) -> [String] {
     properties(of: entity).filter { entity.relationshipsByName[$0]?.isToMany != true }
   }
 
-  /// The attributes and relationships of an entity, each in alphabetical order.
+  /// Returns the attributes and relationships of an entity, each in alphabetical order.
   private static func properties(of entity: NSEntityDescription) -> [String] {
     entity.attributesByName.keys.sorted() + entity.relationshipsByName.keys.sorted()
   }

@@ -5,9 +5,11 @@
 package struct SuspectedRename: Sendable, Hashable {
   /// The entity of the properties in the later model; `nil` if the candidates are entities.
   package let entity: String?
+  /// The name in the earlier model.
   package let removed: String
+  /// The name in the later model.
   package let added: String
-  /// What both are, such as `String` or `to-one relationship to Country`.
+  /// The kind of both, such as `String` or `to-one relationship to Country`.
   package let kind: String
   /// The renaming identifier that makes the change a rename.
   package let identifier: String
@@ -19,7 +21,7 @@ package struct SuspectedRename: Sendable, Hashable {
     (self.kind, self.identifier) = (kind, identifier)
   }
 
-  /// What to do, as a sentence.
+  /// The advice, as a sentence.
   package var advice: String {
     "If \(added) is \(removed) under a new name, set its renaming identifier to \(identifier); the values "
       + "are then kept."
@@ -37,6 +39,7 @@ extension ModelComparison {
     renamedEntities + old.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(renames)
   }
 
+  /// The maximum number of candidates for a removed property without a similar name.
   private static let candidateLimit = 3
   /// The maximum number of an entity's properties that are compared with each other.
   private static let comparedLimit = 500

@@ -54,13 +54,15 @@ enum DocumentInstructions {
       && instruction.dropFirst(5).first.map { " \t\r\n?".utf8.contains($0) } == true
   }
 
-  /// Returns the index after the first occurrence of a mark, or `nil` if there's none.
-  private static func end(of mark: String, in bytes: [UInt8], from start: Int) -> Int? {
-    let mark = Array(mark.utf8)
+  /// Returns the index after the first occurrence of a terminator, or `nil` if there's none.
+  private static func end(of terminator: String, in bytes: [UInt8], from start: Int) -> Int? {
+    let terminator = Array(terminator.utf8)
     var index = start
-    while index + mark.count <= bytes.count {
-      if bytes[index] == mark[0], bytes[index..<(index + mark.count)].elementsEqual(mark) {
-        return index + mark.count
+    while index + terminator.count <= bytes.count {
+      if bytes[index] == terminator[0],
+        bytes[index..<(index + terminator.count)].elementsEqual(terminator)
+      {
+        return index + terminator.count
       }
       index += 1
     }

@@ -22,6 +22,7 @@ final class IncrementalReader: StoreReader {
 
   func end() {}
 
+  /// Calls the store, after recording its commit number.
   private func calling<R>(
     in scope: ProfileScope, prefetching owner: PrefetchedRows? = nil,
     _ body: (NSIncrementalStore) throws -> R
@@ -216,7 +217,7 @@ final class IncrementalReader: StoreReader {
     return rows
   }
 
-  /// Returns the row that the row cache has of an object of this very entity, retained for the
+  /// Returns the row cache's row of an object if it's of exactly this entity, retained for the
   /// caller.
   private func cachedRow(_ identity: FetchedIdentity) -> Row? {
     let (layout, key) = (identity.layout, identity.primaryKey)

@@ -33,7 +33,8 @@ extension LightweightMigrationPlan {
     }
   }
 
-  /// Whether a name in `Z_PRIMARYKEY` can stay that of an entity: no other entity has it now.
+  /// Returns whether a name in `Z_PRIMARYKEY` can stay that of an entity: no other entity has it
+  /// now.
   private func canKeep(_ name: String, for entity: SQLEntity) -> Bool {
     name == entity.name || !destination.entities.contains { $0.name == name }
   }

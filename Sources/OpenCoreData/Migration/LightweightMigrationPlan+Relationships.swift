@@ -65,7 +65,8 @@ extension LightweightMigrationPlan {
     }
   }
 
-  /// Whether the inverse of a former relationship is the inverse of the one that it becomes.
+  /// Returns whether the inverse of a former relationship is the inverse of the one that it
+  /// becomes.
   private func keepsInverse(of former: NSRelationshipDescription, as list: SQLToMany) -> Bool {
     guard let inverse = former.inverseRelationship,
       let later = list.relationship.inverseRelationship

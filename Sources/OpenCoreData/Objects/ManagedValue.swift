@@ -36,8 +36,7 @@ extension ManagedValue {
   /// Empty.
   @inlinable public static var slotKinds: SlotKinds { [] }
 
-  /// Reads the result of `value(forKey:)`; stops with a fatal error if it has another
-  /// type.
+  /// Reads the result of `value(forKey:)`; stops with a fatal error if it has another type.
   public static func read(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self {
@@ -47,8 +46,7 @@ extension ManagedValue {
     return value
   }
 
-  /// Reads the result of `value(forKey:)`; stops with a fatal error if it has another
-  /// type.
+  /// Reads the result of `value(forKey:)`; stops with a fatal error if it has another type.
   public static func readOptional(
     _ object: NSManagedObject, at position: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {

@@ -69,7 +69,7 @@ extension MigrationPlanner {
 }
 
 extension MigrationPlanner.ConfigurationProblem {
-  /// The error of the public API.
+  /// Returns the error of the public API.
   ///
   /// - Parameters:
   ///   - store: The store.

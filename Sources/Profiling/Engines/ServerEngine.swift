@@ -20,7 +20,7 @@ package struct ServerEngine: StoreEngine {
     self.program = program
   }
 
-  /// The name, the version, and the conditions of the server.
+  /// Returns the name, the version, and the conditions of the server.
   package func description() throws -> EngineDescription? {
     EngineDescription(
       name: server.name, version: try server.version, conditions: server.conditions)

@@ -7,7 +7,8 @@ package import StatementAnalysis
 
 /// The database that a scenario runs on: SQLite, or the server of another package.
 package protocol StoreEngine: Sendable {
-  /// The name and the version for reports; `nil` for SQLite, whose version is always reported.
+  /// Returns the name and the version for reports; `nil` for SQLite, whose version is always
+  /// reported.
   ///
   /// - Throws: An error if a server can't be reached.
   func description() throws -> EngineDescription?

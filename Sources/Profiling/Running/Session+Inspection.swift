@@ -26,8 +26,8 @@ package struct InspectedObject: Sendable {
 }
 
 extension Session {
-  /// The number of objects or dictionaries of a result, or `nil` if there's no result with the
-  /// name.
+  /// Returns the number of objects or dictionaries of a result, or `nil` if there's no result with
+  /// the name.
   package func count(ofResult name: String) -> Int? { namedResults[name]?.count }
 
   /// Returns the dictionaries of a result; none if it has objects.
@@ -36,8 +36,8 @@ extension Session {
     return dictionaries.map { $0.mapValues { RowText($0) } }
   }
 
-  /// The keys of a result's dictionaries in the order of the fetch's columns; the others follow in
-  /// alphabetical order.
+  /// Returns the keys of a result's dictionaries in the order of the fetch's columns; the others
+  /// follow in alphabetical order.
   package func dictionaryKeys(ofResult name: String) -> [String] {
     guard let result = namedResults[name], case .dictionaries(let dictionaries) = result.content
     else {

@@ -6,9 +6,9 @@ import SQLiteDriver
 import ScenarioLanguage
 import StatementAnalysis
 
-/// The plans of the SELECTs that a variant's steps ran, which are read right after each step.
+/// The plans of the SELECTs that a variant's steps ran.
 ///
-/// A plan is read right after its step because later steps can create or drop indexes. Reading
+/// A plan is read right after its step, because later steps can create or drop indexes. Reading
 /// plans bypasses the framework and doesn't add to the step's cost.
 struct StepPlans {
   /// A SELECT and its plan.
@@ -21,6 +21,10 @@ struct StepPlans {
 
   /// Adds the plans of the SELECTs that a step ran.
   ///
+  /// - Parameters:
+  ///   - outcome: The step that ran.
+  ///   - slice: The events of the step.
+  ///   - storeURL: The store that it ran on.
   /// - Throws: A `SQLiteError` if the file can't be opened.
   mutating func add(_ outcome: StepOutcome, of slice: Recording, at storeURL: URL) throws {
     let reader = try PlanReader(storeURL: storeURL, isOpenElsewhere: true)

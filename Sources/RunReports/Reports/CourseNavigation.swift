@@ -69,7 +69,7 @@ struct TermLinks {
     return text.isEmpty ? [] : [Part(text: text, link: nil)]
   }
 
-  /// The ID of a term on the page of the glossary.
+  /// Returns the ID of a term on the page of the glossary.
   static func id(of term: String) -> String {
     "term-" + term.lowercased().map { $0.isLetter || $0.isNumber ? String($0) : "-" }.joined()
   }

@@ -324,7 +324,7 @@ extension Recording {
     return shapes
   }
 
-  /// The SQL of the first statement of each fetch, fault, prefetch, and batch.
+  /// Returns the SQL of the first statement of each fetch, fault, prefetch, and batch.
   ///
   /// **Cost:** one pass over the events.
   func statementTexts() -> StatementTexts { StatementTexts(of: self) }

@@ -19,7 +19,7 @@ package struct VariantWork: Sendable, Equatable {
     var sum = 0
   }
 
-  /// The sentences that state what another variant doesn't do, or does differently.
+  /// Returns the sentences that state what another variant doesn't do, or does differently.
   ///
   /// It may read more.
   func differences(to other: VariantWork) -> [String] {

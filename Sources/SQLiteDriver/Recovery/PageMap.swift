@@ -150,8 +150,8 @@ package final class PageMap {
     return owners[Int(number)]
   }
 
-  /// The leaf pages of tables, the most reliable first, so that the first copy of a row is the
-  /// best.
+  /// Returns the leaf pages of tables, the most reliable first, so that the first copy of a row is
+  /// the best.
   ///
   /// **Cost:** reads the whole file once.
   package func leaves() -> [LeafPage] {

@@ -194,7 +194,7 @@ package struct OptionReader {
 }
 
 extension [Word] {
-  /// A `map` with typed throws.
+  /// Returns the transformed elements, as `map` does, but with typed throws.
   fileprivate func mapWords<Value>(
     _ body: (Word) throws(LanguageProblem) -> Value
   ) throws(LanguageProblem) -> [Value] {

@@ -34,7 +34,7 @@ package enum ModelRules {
     ]
   }
 
-  /// The names of the rules, in the order in which they are applied.
+  /// Returns the names of the rules, in the order in which they are applied.
   ///
   /// - Parameter comparing: Whether to include the rules for the change from an earlier version.
   package static func ruleNames(comparing: Bool) -> [String] {

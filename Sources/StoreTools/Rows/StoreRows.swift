@@ -205,7 +205,7 @@ package struct StoreRow: Sendable {
     }
   }
 
-  /// The persistent attributes and relationships of an entity, including inherited ones.
+  /// Returns the persistent attributes and relationships of an entity, including inherited ones.
   fileprivate static func properties(of entity: NSEntityDescription) -> [NSPropertyDescription] {
     entity.propertiesByName.values.filter {
       !$0.isTransient && ($0 is NSAttributeDescription || $0 is NSRelationshipDescription)

@@ -28,7 +28,7 @@ struct PrefixIndexRule: ModelRule {
       }
     }
 
-    /// The property of a path, which can lead to an element of a composite attribute.
+    /// Returns the property of a path, which can lead to an element of a composite attribute.
     private func key(_ path: String) -> String { String(path.prefix { $0 != "." }) }
   }
 

@@ -140,7 +140,7 @@ struct ExternalStorageChangeRule: ModelRule {
 }
 
 extension CheckedModel {
-  /// The differences of a kind of members from the earlier version, with their entities.
+  /// Returns the differences of a kind of members from the earlier version, with their entities.
   fileprivate func changes(
     of subject: ModelDifference.Subject
   ) -> [(ModelDifference, NSEntityDescription)] {
@@ -152,8 +152,8 @@ extension CheckedModel {
     }
   }
 
-  /// The properties that were added, became required, or weren't stored before, each once, with
-  /// their entities.
+  /// Returns the properties that were added, became required, or weren't stored before, each once,
+  /// with their entities.
   fileprivate func newlyStored(
     _ subject: ModelDifference.Subject
   ) -> [(name: String, entity: NSEntityDescription)] {
