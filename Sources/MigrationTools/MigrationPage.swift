@@ -264,7 +264,7 @@ struct MigrationPageStep {
     workColumn = hasInstances ? "entity mapping and pass" : "statement"
     work = step.work.prefix(Self.limit).map { work in
       Work(
-        name: work.name, sql: Self.cut(work.sql), hasSQL: !work.sql.isEmpty,
+        name: work.name, sql: Self.truncated(work.sql), hasSQL: !work.sql.isEmpty,
         instances: work.instances.map(NumberText.grouped) ?? "–",
         rows: NumberText.grouped(work.rows), time: Self.time(work.seconds),
         hasInstances: hasInstances)
@@ -278,7 +278,7 @@ struct MigrationPageStep {
     NumberText.time(UInt64(max(0, min(seconds, 1e9)) * 1e9))
   }
 
-  private static func cut(_ text: String) -> String {
+  private static func truncated(_ text: String) -> String {
     text.count > textLimit ? text.prefix(textLimit) + "…" : text
   }
 }

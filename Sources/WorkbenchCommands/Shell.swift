@@ -102,7 +102,7 @@ struct Shell: Executable {
   ///
   /// A single interruption has no effect if the step's next statement hasn't started yet.
   static func stop(_ running: RunningStep, _ interruption: StepInterruption) {
-    interruption.ask()
+    interruption.request()
     running.ifStillRunning(after: 0.1) { stop(running, interruption) }
   }
 

@@ -238,14 +238,14 @@ extension ShellEngine {
     }
     do {
       let advisor = try IndexAdvisor(storeURL: session.storeURL)
-      let advice = try interruption.cutting(advisor.interruption) {
+      let advice = try interruption.run(interruptedBy: advisor.interruption) {
         try advisor.advice(on: statements) { try interruption.check() }
       }
       try interruption.check()
       return ShellAnswer(
         AdviceText.lines(advice).map { $0.isEmpty ? "" : "  \($0)" },
         table: ShellEngine.table(of: advice))
-    } catch let error as NSError where StepInterruption.isBehind(error) {
+    } catch let error as NSError where StepInterruption.isCause(of: error) {
       throw CommandFailure("the search for indexes was interrupted; nothing has changed")
     }
   }

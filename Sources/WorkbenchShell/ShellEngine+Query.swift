@@ -27,13 +27,13 @@ extension ShellEngine {
   ///   - query: The query.
   ///   - start: The offset of the query in the line, in characters.
   ///   - line: The line.
-  func ask(_ query: String, at start: Int, in line: String) throws -> ShellAnswer {
+  func run(query: String, at start: Int, in line: String) throws -> ShellAnswer {
     let session = try openSession()
     let connection = try StoreConnection.open(
       path: session.storeURL.path, access: session.isReadOnly ? .inspecting : .reading)
     defer { connection.close() }
     do {
-      let table = try interruption.cutting({ connection.interrupt() }) {
+      let table = try interruption.run(interruptedBy: { connection.interrupt() }) {
         try ShellEngine.rows(of: query, on: connection, interruption)
       }
       return ShellAnswer(table: table)

@@ -19,8 +19,8 @@ extension ShellEngine {
     try checkWriting(step)
     do {
       let outcome =
-        if let cut = target.session.cut(step) {
-          try interruption.cutting(cut) { try target.session.run(step) }
+        if let interrupt = target.session.interrupt(for: step) {
+          try interruption.run(interruptedBy: interrupt) { try target.session.run(step) }
         } else {
           try target.session.run(step)
         }
@@ -42,7 +42,7 @@ extension ShellEngine {
         target.note(
           step, summary: "failed with \(failure.error.code)", recorded, succeeds: false)
       }
-      guard !StepInterruption.isBehind(failure.error) else {
+      guard !StepInterruption.isCause(of: failure.error) else {
         target.current.wasInterrupted = true
         throw CommandFailure("`\(failure.step)` was interrupted; \(step.verb.remainder)")
       }

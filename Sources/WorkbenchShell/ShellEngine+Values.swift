@@ -217,7 +217,7 @@ extension ShellEngine {
   private func reading<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as NSError where StepInterruption.isBehind(error) {
+    } catch let error as NSError where StepInterruption.isCause(of: error) {
       throw CommandFailure("`show` was interrupted")
     }
   }

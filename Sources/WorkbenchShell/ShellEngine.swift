@@ -161,7 +161,7 @@ package final class ShellEngine {
       let line = ShellEngine.withoutSemicolon(line)
       if let timed = ShellEngine.timedLine(in: line) { return time(timed, at: callSite) }
       if let query = ShellEngine.query(in: line) {
-        return try ask(query.text, at: query.start, in: line).printed(
+        return try run(query: query.text, at: query.start, in: line).printed(
           in: mode, width: output == nil ? width : nil)
       }
       let start = SourceRange(line: callSite.line, column: 1)

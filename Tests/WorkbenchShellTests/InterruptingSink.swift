@@ -17,6 +17,6 @@ final class InterruptingSink: EventSink {
 
   func record(_ event: Event) {
     guard event.kind == .objectFault else { return }
-    if faults.add(1, ordering: .relaxed).newValue == limit { interruption.ask() }
+    if faults.add(1, ordering: .relaxed).newValue == limit { interruption.request() }
   }
 }

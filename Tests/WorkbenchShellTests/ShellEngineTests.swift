@@ -279,7 +279,7 @@ struct ShellEngineTests {
     let interruption = shell.engine.interruption
     let interrupter = DispatchSource.makeTimerSource(queue: .global())
     interrupter.schedule(deadline: .now() + 0.2, repeating: 0.1)
-    interrupter.setEventHandler { interruption.ask() }
+    interrupter.setEventHandler { interruption.request() }
     interrupter.resume()
     let failure = shell.type(
       "sql \"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c\""

@@ -98,8 +98,8 @@ struct ShellInterruptionTests {
     let steps = ["set m with latitude 7", "delete m", "touch e date"].map {
       try? ShellLine.parse($0, number: 1)
     }
-    for step in steps { #expect(session.cut(try #require(step)) == nil) }
-    #expect(session.cut(try ShellLine.parse("touch m date", number: 1)) != nil)
+    for step in steps { #expect(session.interrupt(for: try #require(step)) == nil) }
+    #expect(session.interrupt(for: try ShellLine.parse("touch m date", number: 1)) != nil)
   }
 
   /// Makes each change of a row of a table run forever.
@@ -127,7 +127,7 @@ struct ShellInterruptionTests {
     let interruption = shell.engine.interruption
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.schedule(deadline: .now() + 0.2, repeating: 0.1)
-    timer.setEventHandler { interruption.ask() }
+    timer.setEventHandler { interruption.request() }
     timer.resume()
     defer { timer.cancel() }
     return shell.type(line).failure

@@ -326,7 +326,7 @@ struct ShellStoresTests {
     let interrupter = Thread {
       while !Thread.current.isCancelled {
         Thread.sleep(forTimeInterval: 0.05)
-        interruption.ask()
+        interruption.request()
       }
     }
     interrupter.start()

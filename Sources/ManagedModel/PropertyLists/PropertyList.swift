@@ -219,7 +219,7 @@ struct BinaryPropertyListReader {
       throw Failure(message: "A number is out of bounds.", offset: offset)
     }
     var value: UInt64 = 0
-    for place in offset..<offset + size { value = value << 8 | UInt64(bytes[place]) }
+    for index in offset..<offset + size { value = value << 8 | UInt64(bytes[index]) }
     return value
   }
 

@@ -21,7 +21,7 @@ extension NSManagedObject {
       }
     }
     for (index, composite) in layout.composites.enumerated()
-    where hasOverrides || layout.rules.demands(.composite(index)) {
+    where hasOverrides || layout.rules.hasRule(at: .composite(index)) {
       if let failure = validate(.composite(index), composite.name, hasOverrides) {
         failures.append(failure)
       }
@@ -110,17 +110,17 @@ extension NSManagedObject {
 
   /// Returns whether a transient property is validated; a migration saves rows, which have none.
   private func isToBeValidated(transient index: Int, _ hasOverrides: Bool) -> Bool {
-    (hasOverrides || layout.rules.demands(.transient(index)))
+    (hasOverrides || layout.rules.hasRule(at: .transient(index)))
       && context?.validatesOnSave != false
   }
 
   /// Reads from the store only what a rule of the model must count.
   private func isToBeValidated(toMany index: Int, _ hasOverrides: Bool) -> Bool {
-    let isDemanded = layout.rules.demands(.toMany(index))
+    let hasRule = layout.rules.hasRule(at: .toMany(index))
     guard case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))] else {
-      return isInserted && isDemanded
+      return isInserted && hasRule
     }
-    return (isInserted || value.hasChanges) && (isDemanded || hasOverrides && value.objects != nil)
+    return (isInserted || value.hasChanges) && (hasRule || hasOverrides && value.objects != nil)
   }
 
   /// Returns whether replacing the old value with the new one would change nothing.

@@ -17,7 +17,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
 
   private struct SlotRule {
     let kind: RowSlot.Kind
-    let isMandatory: Bool
+    let isRequired: Bool
     /// Whether a save computes it, so that only a new object needs a value.
     let isDerived: Bool
     let hasLimits: Bool
@@ -50,10 +50,10 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
       let hasLimits = !limits[slot.index].isEmpty
       let isNarrow = slot.kind.narrowRange != nil
       let isDerived = (slot.property as? NSAttributeDescription)?.isDerived == true
-      let isMandatory = !slot.property.isOptional
-      guard isMandatory || hasLimits || isNarrow else { return nil }
+      let isRequired = !slot.property.isOptional
+      guard isRequired || hasLimits || isNarrow else { return nil }
       return SlotRule(
-        kind: slot.kind, isMandatory: isMandatory, isDerived: isDerived, hasLimits: hasLimits)
+        kind: slot.kind, isRequired: isRequired, isDerived: isDerived, hasLimits: hasLimits)
     }
     self.toMany = toMany.map { relationship in
       let isBound =
@@ -83,7 +83,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     else { return nil }
     return TransientRule(
       slot: SlotRule(
-        kind: kind, isMandatory: !property.isOptional, isDerived: false,
+        kind: kind, isRequired: !property.isOptional, isDerived: false,
         hasLimits: !limits.isEmpty),
       limits: limits, composite: composite)
   }
@@ -95,7 +95,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   }
 
   /// Returns whether there's a rule for the property at a position.
-  func demands(_ position: PropertyPosition) -> Bool {
+  func hasRule(at position: PropertyPosition) -> Bool {
     switch position {
     case .slot(let index): slots[index] != nil
     case .toMany(let index): toMany[index] != nil
@@ -114,11 +114,11 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     guard !rule.hasLimits, !rule.isDerived else { return false }
     guard let changed = object.values?.changedValue(slot.index) else {
       let row = object.row
-      if row.isNull(slot) { return !rule.isMandatory }
+      if row.isNull(slot) { return !rule.isRequired }
       return rule.kind.narrowRange?.contains(row.int64(slot)) ?? true
     }
     switch changed.pointee {
-    case .null, .raw(.null): return !rule.isMandatory
+    case .null, .raw(.null): return !rule.isRequired
     case .raw(.int64(let number)): return rule.kind.narrowRange?.contains(number) ?? true
     case .raw, .object: return true
     case .none, .value, .string, .transformed, .toMany: return false
@@ -168,7 +168,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     _ object: NSManagedObject
   ) throws {
     guard let value, type(of: value) != NSNull.self else {
-      guard rule.isMandatory, !rule.isDerived || object.isInserted else { return }
+      guard rule.isRequired, !rule.isDerived || object.isInserted else { return }
       throw NSError.validation(
         NSValidationMissingMandatoryPropertyError, object: object, key: key, value: nil,
         message: "\(key) is a required value.")

@@ -179,7 +179,7 @@ struct FixedArray<Element: ~Copyable>: ~Copyable {
   private let elements: UnsafeMutablePointer<Element>
   let count: Int
 
-  /// Re-creates each element.
+  /// Creates each element.
   init(count: Int, _ make: () -> Element) {
     elements = .allocate(capacity: max(count, 1))
     for index in 0..<count { (elements + index).initialize(to: make()) }

@@ -141,8 +141,8 @@ extension SQLiteStore {
     try finish(plan, writer, on: connection, in: scope)
   }
 
-  /// Writes a save in which unique values move between objects: deleted rows and values that are
-  /// given up come first.
+  /// Writes a save in which unique values move between objects: deleted rows and released
+  /// values come first.
   private func rewrite(
     _ plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {

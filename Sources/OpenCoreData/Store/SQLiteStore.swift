@@ -104,7 +104,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   func isNewest(_ generation: StoreGeneration) throws -> Bool {
     guard generation.commit == commitNumber else { return false }
     guard !opensReadOnly else { return true }
-    // A save that others can already read may not be counted before it gives up the writer.
+    // A save that others can already read may not be counted before it returns the writer.
     return try pool.withWriter { writer in
       guard generation.commit == commitNumber else { return false }
       guard let known = generation.dataVersion else { return true }

@@ -45,7 +45,7 @@ extension Session {
     } catch {
       failure = error as NSError
     }
-    if let failure, StepInterruption.isBehind(failure) { revertInterruptedFaults() }
+    if let failure, StepInterruption.isCause(of: failure) { revertInterruptedFaults() }
     stack.waitForContexts()
     let recorded = RecordedStep(
       name: step.name, location: step.location, text: step.text, after: after,
@@ -226,7 +226,7 @@ extension ObjectReference {
 package final class StepInterruption: Sendable {
   private let isRequested = Atomic(false)
   /// A closure that interrupts the running statement.
-  private let cut = Mutex<(@Sendable () -> Void)?>(nil)
+  private let interrupt = Mutex<(@Sendable () -> Void)?>(nil)
 
   package init() {}
 
@@ -234,27 +234,27 @@ package final class StepInterruption: Sendable {
   package static let code = CocoaError.Code.userCancelled.rawValue
 
   /// Requests that the running step stop.
-  package func ask() {
+  package func request() {
     isRequested.store(true, ordering: .relaxed)
-    cut.withLock { $0?() }
+    interrupt.withLock { $0?() }
   }
 
   /// Runs work whose statements can be interrupted.
   ///
   /// - Parameters:
-  ///   - cut: A closure that interrupts the running statement. It can be called from any thread,
-  ///     and has no effect if no statement is running.
+  ///   - interrupt: A closure that interrupts the running statement. It can be called from any
+  ///     thread, and has no effect if no statement is running.
   ///   - body: The work.
-  package func cutting<Result>(
-    _ cut: @escaping @Sendable () -> Void, _ body: () throws -> Result
+  package func run<Result>(
+    interruptedBy interrupt: @escaping @Sendable () -> Void, _ body: () throws -> Result
   ) rethrows -> Result {
-    self.cut.withLock { $0 = cut }
-    defer { self.cut.withLock { $0 = nil } }
+    self.interrupt.withLock { $0 = interrupt }
+    defer { self.interrupt.withLock { $0 = nil } }
     return try body()
   }
 
   /// Returns whether an error indicates an interruption, between two objects or in a statement.
-  package static func isBehind(_ error: NSError) -> Bool {
+  package static func isCause(of error: NSError) -> Bool {
     error.code == code || error.isInterruptedStatement
       || (error.domain == NSSQLiteErrorDomain
         && error.code == Int(ResultCode.interrupt.rawValue))

@@ -197,7 +197,7 @@ extension Session {
   /// Firing a fault can't throw an error. An interrupted fault has empty values, which is harmless
   /// in a step that only reads, because the step fails. It isn't in a step that changes data, of
   /// which only the writing statements are interrupted.
-  package func cut(_ step: Step) -> (@Sendable () -> Void)? {
+  package func interrupt(for step: Step) -> (@Sendable () -> Void)? {
     let name = knownNames.context(of: step)
     let context = stack.context(name)
     let coordinator = context.persistentStoreCoordinator

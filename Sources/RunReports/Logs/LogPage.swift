@@ -267,14 +267,14 @@ struct LogPageStatement {
     let hasTimes = times.count > 0
     anchor = "statement-\(statement.number)"
     number = "#\(statement.number)"
-    short = LogPageStatement.cut(SQLAbbreviation.short(statement.sql))
-    sql = LogPageStatement.cut(statement.sql) + (statement.isTruncated ? "…" : "")
+    short = LogPageStatement.truncated(SQLAbbreviation.short(statement.sql))
+    sql = LogPageStatement.truncated(statement.sql) + (statement.isTruncated ? "…" : "")
     purpose = LogPageStatement.purpose(statement)
     location =
       "lines \(NumberText.grouped(statement.firstLine)) to \(NumberText.grouped(statement.lastLine))"
     binds =
       showsBinds && !statement.binds.isEmpty
-      ? LogPageStatement.cut(statement.binds.joined(separator: ", ")) : nil
+      ? LogPageStatement.truncated(statement.binds.joined(separator: ", ")) : nil
     let lines = statement.plan.isEmpty ? statement.loggedPlan : statement.plan
     plan = lines.isEmpty ? nil : lines.joined(separator: "\n")
     assessment = statement.assessment.isEmpty ? nil : statement.assessment
@@ -295,7 +295,7 @@ struct LogPageStatement {
     }.joined(separator: ", ")
   }
 
-  private static func cut(_ text: String) -> String {
+  private static func truncated(_ text: String) -> String {
     text.count > textLimit ? text.prefix(textLimit) + "…" : text
   }
 }

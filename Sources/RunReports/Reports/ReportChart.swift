@@ -116,7 +116,7 @@ package struct ReportChart {
   }
 
   /// Moves labels vertically so that they don't overlap; labels at the same position are joined,
-  /// and what doesn't fit is cut off.
+  /// and those that are too long are truncated.
   private static func apart(_ labels: [Label]) -> [Label] {
     var joined: [Label] = []
     for label in labels.sorted(by: { $0.top < $1.top }) {

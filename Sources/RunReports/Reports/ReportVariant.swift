@@ -214,14 +214,14 @@ struct ReportStatement {
     time = NumberText.time(shape.nanoseconds)
     work = PlanText.work(shape.work, runs: shape.count)
     estimate = shape.estimate?.description
-    short = ReportStatement.cut(SQLAbbreviation.short(shape.sql))
-    log = ReportStatement.cut(shape.logLine)
+    short = ReportStatement.truncated(SQLAbbreviation.short(shape.sql))
+    log = ReportStatement.truncated(shape.logLine)
     plan = shape.plan.joined(separator: "\n").nonEmpty
     assessment = shape.assessment.nonEmpty
     location = shape.firstCallSite?.description
   }
 
-  private static func cut(_ text: String) -> String {
+  private static func truncated(_ text: String) -> String {
     let shown = text.prefix(textLimit)
     let more = text.utf8.count - shown.utf8.count
     guard more > 0 else { return text }
