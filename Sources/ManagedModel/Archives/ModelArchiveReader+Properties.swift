@@ -161,7 +161,7 @@ extension ModelArchiveReader {
     guard depth < ModelLimits.compositeDepth, compositeElements <= ModelLimits.compositeElements
     else {
       throw ModelError(
-        "A composite attribute of the compiled model contains itself, or too much.",
+        "A composite attribute of the compiled model contains itself, or too many elements.",
         entity: entity.name, property: name)
     }
     for member in members {

@@ -272,7 +272,7 @@ extension PredicateTranslation {
   private func term(_ descriptor: NSSortDescriptor) throws(TranslationError) -> String {
     guard let key = descriptor.key else {
       throw TranslationError(
-        "a sort descriptor without a key", "The store sorts by key paths only.")
+        "a sort descriptor without a key", "A store can sort only by key paths.")
     }
     let site = columnSite
     if let name = computed.alias(of: key) {
@@ -297,16 +297,16 @@ extension PredicateTranslation {
       column = found
     case .toMany(let path) where path.rest.first != nil:
       guard case .computed(let found, _) = try aggregate(path, at: site) else {
-        throw TranslationError(key, "The store can't sort by this.")
+        throw TranslationError(key, "A store can't sort by this value.")
       }
       column = found
     case .toMany:
-      throw TranslationError(key, "A to-many relationship can't be sorted by.")
+      throw TranslationError(key, "A to-many relationship can't be a sort key.")
     case .object(_, let entity):
       throw TranslationError(
         key, "Objects have no order: sort by an attribute of \(entity.name), such as \(key).name.")
     case .constant, .entity, .computed, .list:
-      throw TranslationError(key, "The store can't sort by this.")
+      throw TranslationError(key, "A store can't sort by this value.")
     }
     if column.sql.first == " " { column.sql.removeFirst() }
     return column.sql + (try collation(descriptor, key, isText: isText))

@@ -140,7 +140,7 @@ extension MemoryReader {
       guard (last as? NSRelationshipDescription)?.isToMany == true,
         path.keys.count == path.components.count
       else { continue }
-      throw NSError.fetch("A to-many relationship, such as '\(key)', can't be sorted by.")
+      throw NSError.fetch("A to-many relationship, such as '\(key)', can't be a sort key.")
     }
   }
 

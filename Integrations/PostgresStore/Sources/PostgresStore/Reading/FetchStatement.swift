@@ -123,7 +123,7 @@ extension PredicateTranslator {
     case .toMany(let path) where path.rest.first?.hasPrefix("@") == true:
       let (text, kind) = try value(try aggregate(path, in: [root]), key, [root])
       return (text, kind.isText)
-    case .toMany: throw TranslationError(key, "A to-many relationship can't be sorted by.")
+    case .toMany: throw TranslationError(key, "A to-many relationship can't be a sort key.")
     case .object(_, let mapping):
       throw TranslationError(
         key, "Objects have no order: sort by an attribute of \(mapping.name), such as \(key).name.")
