@@ -10,7 +10,7 @@ package enum StoreDoctor {
   /// The rules that need the store's structure.
   private static let rules: [any DoctorRule] = [
     EntityListRule(),
-    EntityNumberRule(),
+    EntityIDRule(),
     PrimaryKeyCounterRule(),
     ValueTypeRule(),
     MissingValueRule(),

@@ -132,7 +132,7 @@ struct PrimaryKeyCounterRule: DoctorRule {
 }
 
 /// Detects rows whose `Z_ENT` isn't an entity of their table.
-struct EntityNumberRule: DoctorRule {
+struct EntityIDRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in
       let rows = try store.keys(
