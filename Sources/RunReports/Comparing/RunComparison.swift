@@ -279,8 +279,13 @@ package struct ComparedVariant: Sendable {
   ) {
     self.name = name
     let plain = Metric.allCases.compactMap { metric -> ComparedCount? in
-      guard metric.isExact, let one = before.metrics[metric], let other = after.metrics[metric]
-      else { return nil }
+      let values = (before: before.metrics[metric], after: after.metrics[metric])
+      guard metric.isExact, values.before != nil || values.after != nil else { return nil }
+      // A result without the counts of migrations is that of work that migrated no store.
+      let omitted: Int? = metric.isOfMigration ? 0 : nil
+      guard let one = values.before ?? omitted, let other = values.after ?? omitted else {
+        return nil
+      }
       return ComparedCount(metric: ScopedMetric(metric), before: one, after: other)
     }
     // A file doesn't say whether a scope is an entity, a step, or a context, so names are compared.

@@ -42,6 +42,24 @@ struct RunComparisonTests {
     #expect(comparison.missing == ["the variant with the number 0"] && comparison.added == ["new"])
   }
 
+  /// A result contains the counts of migrations only if a store was migrated.
+  @Test("A migration in only one of the results is compared with none")
+  func migrationInOnlyOneResultIsCompared() {
+    var after = before
+    let counts: [Metric: Int] = [.migrations: 1, .migratedrows: 200, .copiedtables: 0]
+    after.variants[0].metrics.merge(counts) { $1 }
+    let name = before.variants[0].name
+    let failures = ComparisonFailureCriteria.standard.failures(of: RunComparison(before, after))
+    #expect(failures == ["\(name): migrations 0 → 1", "\(name): migratedrows 0 → 200"])
+    let reversed = RunComparison(after, before)
+    #expect(reversed.variants[0].differences.map(\.difference) == ["- 1", "- 200"])
+    #expect(ComparisonFailureCriteria.standard.failures(of: reversed) == [])
+    var baseline = Baseline()
+    baseline.update(with: before)
+    let increases = BaselineComparison(after, with: baseline).increases
+    #expect(increases.map(\.numbers) == ["baseline 0, actual 1", "baseline 0, actual 200"])
+  }
+
   @Test func missingVariantsFailTheComparison() throws {
     var after = before
     after.variants.removeLast()
