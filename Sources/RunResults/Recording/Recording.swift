@@ -121,13 +121,27 @@ extension Recording {
   private func totals(in scope: MetricScope) -> EventTotals {
     var totals = EventTotals()
     guard case .step(let name) = scope else {
-      for event in events where event.isIn(scope) { totals.add(event) }
+      for event in events where isIn(scope, event) { totals.add(event) }
       return totals
     }
     for step in steps where step.name == name {
       for event in slice(of: step).events { totals.add(event) }
     }
     return totals
+  }
+
+  /// Returns whether an event belongs to a scope, which isn't a step.
+  ///
+  /// What a parent context does for a child is nested in an event of the child.
+  private func isIn(_ scope: MetricScope, _ event: RecordedEvent) -> Bool {
+    if event.isIn(scope) { return true }
+    guard case .context = scope else { return false }
+    var inner = event
+    while let outer = events.event(inner.parent), outer.id < inner.id {
+      if outer.isIn(scope) { return true }
+      inner = outer
+    }
+    return false
   }
 }
 
@@ -191,7 +205,7 @@ private struct EventTotals {
 }
 
 extension RecordedEvent {
-  /// Returns whether an event belongs to a scope, which isn't a step.
+  /// Returns whether an event itself belongs to a scope, which isn't a step.
   fileprivate func isIn(_ scope: MetricScope) -> Bool {
     switch scope {
     case .all, .step: true

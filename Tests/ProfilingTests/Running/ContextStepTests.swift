@@ -136,6 +136,25 @@ struct ContextStepTests {
     #expect(recording.value(of: .peak, scope: .entity("Mood")) == 3)
   }
 
+  /// The statements of a child's fetches and faults run in its parent.
+  @Test
+  func countsOfAContextIncludeThoseOfItsParentsOnItsBehalf() throws {
+    let typed = try TypedSession()
+    try typed.run([
+      "context edit parent main", "fetch Mood sort date limit 3 in edit as mine",
+      "fetch Country as countries",
+    ])
+    let recording = typed.session.recording
+    #expect(recording.value(of: .selects, scope: .context("edit")) == 1)
+    #expect(recording.value(of: .rows, scope: .context("edit")) == 3)
+    #expect(recording.value(of: .selects, scope: .context("main")) == 2)
+    #expect(recording.value(of: .selects) == 2)
+    let differences = EventDifferences(
+      recording: recording, metric: ScopedMetric(.selects, .context("edit")), found: 1)
+    #expect(differences.lines.count == 1)
+    #expect(differences.lines.first?.hasPrefix("1 SELECT from ") == true)
+  }
+
   /// Reopening the file re-creates all contexts.
   @Test(arguments: [["drop theirs", "drop sync"], ["drop theirs", "pragma busy_timeout to 20"]])
   func peaksIncludeContextsThatNoLongerExist(last: [String]) throws {
