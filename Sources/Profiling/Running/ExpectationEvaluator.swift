@@ -33,18 +33,19 @@ struct ExpectationEvaluator {
       differences: isMet || obstacle != nil
         ? []
         : EventDifferences(recording: recording, metric: expectation.scoped, found: found).lines
-          + likely(expectation.scoped, found, beyond: bounds.upperBound, findings))
+          + likely(expectation.scoped, found, beyond: bounds.upperBound, findings, recording))
     result.obstacle = obstacle
     return result
   }
 
   /// Returns the message of the finding that explains a surplus, or an empty array.
   private func likely(
-    _ scoped: ScopedMetric, _ found: Int, beyond most: Int, _ findings: [Finding]
+    _ scoped: ScopedMetric, _ found: Int, beyond most: Int, _ findings: [Finding],
+    _ recording: Recording
   ) -> [String] {
     guard found > most else { return [] }
     let message = LikelyCause.message(
-      for: scoped.metric, surplus: found - most, among: findings)
+      for: scoped, surplus: found - most, among: findings, in: recording)
     return message.map { [$0] } ?? []
   }
 

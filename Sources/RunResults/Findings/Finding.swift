@@ -186,24 +186,52 @@ package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
 package enum LikelyCause {
   /// Returns a message with the finding that explains a surplus, or `nil` if there's none.
   ///
-  /// A finding explains a surplus if the metric counts its events, and if they make up at least
-  /// half of the surplus. For example: `likely: fault-storm(Mood.country), 60 single-row SELECTs
-  /// (59 over the expected count); fix: …`
+  /// A finding explains a surplus if the metric counts its events, also within the metric's scope,
+  /// and if they make up at least half of the surplus. For example: `likely:
+  /// fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected count); fix: …`
+  ///
+  /// **Cost:** one pass over the events for each finding, if the metric has a scope.
   ///
   /// - Parameters:
-  ///   - metric: The metric whose expectation isn't met.
+  ///   - scoped: The metric whose expectation isn't met.
   ///   - surplus: The actual minus the expected count. Findings explain only a positive surplus.
   ///   - findings: The findings of the same work.
-  package static func message(for metric: Metric, surplus: Int, among findings: [Finding])
-    -> String?
-  {
+  ///   - recording: The work.
+  package static func message(
+    for scoped: ScopedMetric, surplus: Int, among findings: [Finding], in recording: Recording
+  ) -> String? {
     guard surplus > 0 else { return nil }
     let fitting = findings.filter {
-      Rule.named($0.rule)?.metrics.contains(metric) == true && $0.count * 2 >= surplus
+      Rule.named($0.rule)?.metrics.contains(scoped.metric) == true && $0.count * 2 >= surplus
+        && counts(scoped, workOf: $0, in: recording)
     }
     guard let finding = fitting.max(by: { $0.count < $1.count }) else { return nil }
     let location = finding.callSite.map { " at \($0)" } ?? ""
     return "likely: \(finding.name)\(location), \(finding.counted)"
       + " (\(NumberText.grouped(surplus)) over the expected count); fix: \(finding.fix.text)"
+  }
+
+  /// Returns whether events of a finding are in a metric's scope.
+  private static func counts(
+    _ scoped: ScopedMetric, workOf finding: Finding, in recording: Recording
+  ) -> Bool {
+    // Registered objects have no events.
+    guard scoped.scope != .all, scoped.metric != .registered, scoped.metric != .peak else {
+      return true
+    }
+    var parts = [recording]
+    if case .step(let name) = scoped.scope {
+      parts = recording.steps.filter { $0.name == name }.map { recording.slice(of: $0) }
+    }
+    return parts.contains { part in
+      let texts = part.statementTexts()
+      return part.events.contains { event in
+        guard event.callSite == finding.callSite, part.isIn(scoped.scope, event) else {
+          return false
+        }
+        let sql = event.kind == .statement ? event.statement?.sql : texts[event.id]
+        return finding.sql == nil || sql == finding.sql
+      }
+    }
   }
 }

@@ -133,7 +133,7 @@ extension Recording {
   /// Returns whether an event belongs to a scope, which isn't a step.
   ///
   /// What a parent context does for a child is nested in an event of the child.
-  private func isIn(_ scope: MetricScope, _ event: RecordedEvent) -> Bool {
+  func isIn(_ scope: MetricScope, _ event: RecordedEvent) -> Bool {
     if event.isIn(scope) { return true }
     guard case .context = scope else { return false }
     var inner = event

@@ -116,7 +116,9 @@ struct ScenarioFindingTests {
 
   @Test(arguments: [
     ("selects: 1", true), ("misses: 0", true), ("selects: at most 2", true), ("saves: 1", false),
-    ("selects: at least 100", false),
+    ("selects: at least 100", false), ("misses(Country): 0", true), ("selects(main): 1", true),
+    // The finding is about another step or another entity.
+    ("selects(m): 0", false), ("rows(Mood): 30", false),
   ])
   func failedExpectationReportsLikelyCause(expectation: String, isExplained: Bool) throws {
     let result = try run(
