@@ -118,6 +118,15 @@ package struct StepContext: Sendable {
   }
 }
 
+extension Recording {
+  /// Returns whether an event is a parent context's part of the same work of a child context, which
+  /// has an event of its own.
+  func repeatsEventOfChild(_ event: RecordedEvent) -> Bool {
+    guard let outer = self.event(event.parent) else { return false }
+    return outer.kind == event.kind && outer.context != event.context
+  }
+}
+
 /// A save that reached a store, with the statements that it ran to write rows.
 struct RecordedSave {
   let save: RecordedEvent

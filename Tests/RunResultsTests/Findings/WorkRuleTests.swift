@@ -64,6 +64,8 @@ struct WorkRuleTests {
     (["fetch Mood result dictionaries columns latitude group latitude as d"], []),
     (["fetch Mood batch 20 as moods", "walk moods array yes"], ["batch-walked(Mood)"]),
     (["fetch Mood batch 20 as moods", "walk moods"], []),
+    // A child context loads one batch, through its parent.
+    (["context edit parent main", "fetch Mood batch 20 in edit as m", "walk m array yes"], []),
     (["results Mood sort date batch 20 sections date as moods"], ["batch-walked(Mood)"]),
     (["results Mood sort date batch 20 as moods", "walk moods"], []),
     // Fetches on different lines aren't a loop.
@@ -100,6 +102,14 @@ struct WorkRuleTests {
     #expect(sorted.allSatisfy { $0.fix.text.contains("request.sortDescriptors = [NSSort") })
     let key = line.split(separator: "sort ").last.map(String.init)
     #expect(sorted.allSatisfy { $0.fix.fetch?.option(.sort)?.value.text == key })
+  }
+
+  /// A fault of a child context also fires in the parent, which serves it.
+  @Test(arguments: [(9, []), (10, [10])] as [(Int, [Int])])
+  func inMemorySortOfAChildCountsEachFaultOnce(moods: Int, counts: [Int]) throws {
+    let lines = ["context edit parent main", "fetch Mood in edit as m", "walk m sort date-"]
+    let sorted = try findings(lines, moods: moods).filter { $0.rule == .sortedInMemory }
+    #expect(sorted.map(\.count) == counts)
   }
 
   /// A walk through a relationship fires the same faults without sorting.

@@ -77,7 +77,7 @@ enum BatchWalkedRule {
     var fetch: RecordedEvent?
     for event in recording.events {
       if event.kind == .fetch { fetch = event }
-      guard event.kind == .batchLoad else { continue }
+      guard event.kind == .batchLoad, !recording.repeatsEventOfChild(event) else { continue }
       // `fetch(_:)` loads batches with its own call site; a result that's read later has another
       // one.
       let isOfFetch = fetch?.entity == event.entity && fetch?.callSite == event.callSite

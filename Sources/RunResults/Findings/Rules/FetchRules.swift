@@ -217,6 +217,7 @@ enum SortedInMemoryRule {
       fetch.option(.limit) == nil, fetch.option(.offset) == nil
     else { return [] }
     let caused = recording.events.prefix { $0.id <= sorting.through }
+      .filter { !recording.repeatsEventOfChild($0) }
     let batches = caused.filter { $0.kind == .batchLoad }
     let faults = caused.filter { $0.kind == .objectFault }
     let areBatches = batches.count >= BatchWalkedRule.minimumBatches
