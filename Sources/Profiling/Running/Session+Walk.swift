@@ -27,7 +27,7 @@ extension Session {
       try interruption.check()
       walked += 1
       readValues?.add(object)
-      for path in paths { reached += object.count(through: path[...]) }
+      for path in paths { reached += object.count(through: path[...], readValues) }
     }
     // The interrupted statement might be that of the last object.
     try interruption.check()
@@ -137,16 +137,21 @@ extension NSManagedObject {
   }
 
   /// Returns the number of objects that a path of relationships reaches, without reading the last
-  /// ones.
-  fileprivate func count(through path: ArraySlice<String>) -> Int {
-    guard let key = path.first else { return 1 }
+  /// ones, which are added to `values`.
+  fileprivate func count(through path: ArraySlice<String>, _ values: ReadValues?) -> Int {
+    guard let key = path.first else {
+      values?.add(self)
+      return 1
+    }
     let rest = path.dropFirst()
     switch value(forKey: key) {
-    case let object as NSManagedObject: return object.count(through: rest)
+    case let object as NSManagedObject: return object.count(through: rest, values)
     case let objects as Set<NSManagedObject>:
-      return objects.reduce(0) { $0 + $1.count(through: rest) }
+      return objects.reduce(0) { $0 + $1.count(through: rest, values) }
     case let objects as NSOrderedSet:
-      return objects.reduce(0) { $0 + (($1 as? NSManagedObject)?.count(through: rest) ?? 0) }
+      return objects.reduce(0) { sum, object in
+        sum + ((object as? NSManagedObject)?.count(through: rest, values) ?? 0)
+      }
     default: return 0
     }
   }

@@ -87,6 +87,16 @@ struct ExerciseCheckTests {
     #expect(!check.passes)
   }
 
+  @Test func objectsAWalkReachesThroughARelationshipAreWork() throws {
+    let steps = "steps:\n  - {fetch: Folder, as: folders}\n  - {walk: folders, through: [notes]}"
+    let lesson = Self.lesson.replacing("steps:", with: steps)
+    let same = try ExerciseCheck(of: read(lesson), against: read(lesson))
+    #expect(same.differences.isEmpty)
+    let less = lesson.replacing(", through: [notes]", with: "")
+    let check = try ExerciseCheck(of: read(less), against: read(lesson))
+    #expect(check.differences == ["Note: 6 of 6 values are missing"])
+  }
+
   @Test func readingMoreIsTheSameWork() throws {
     let text = Self.lesson.replacing("[folder.name]", with: "[text, folder.name]")
       .replacing("faults: no", with: "faults: no, prefetch: [folder]")
