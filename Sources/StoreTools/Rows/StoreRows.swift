@@ -269,13 +269,22 @@ package struct RowsCSV {
 
   /// Creates a writer for rows.
   ///
-  /// - Parameter properties: The names of the columns after `entity` and `id`.
+  /// - Parameter properties: The names of the columns after those of the entity and the URI.
   package init(_ properties: [String]) {
     self.properties = properties
   }
 
   /// The header line.
-  package var header: [String] { CSVText.lines(["entity", "id"] + properties) }
+  ///
+  /// The first columns are `entity` and `id` or, if a property has that name, regardless of case,
+  /// `objectEntity` and `objectID`.
+  package var header: [String] {
+    let names = Set(properties.map { $0.lowercased() })
+    let own = [("entity", "objectEntity"), ("id", "objectID")].map { name, other in
+      names.contains(name) ? other : name
+    }
+    return CSVText.lines(own + properties)
+  }
 
   /// Calls a closure with the lines of rows in parts of about 64 KB; a row has several lines if a
   /// value contains line feeds.

@@ -164,6 +164,16 @@ struct StoreRowsTests {
     #expect(lines.joined().contains { $0.contains("x'07070707070707070707'") })
   }
 
+  @Test(
+    "The columns of CSV have different names if a property is named like one of them",
+    arguments: [
+      (["name"], "entity,id,name"), (["id", "name"], "entity,objectID,id,name"),
+      (["ID", "entity"], "objectEntity,objectID,ID,entity"),
+    ])
+  func csvColumnsHaveDifferentNames(properties: [String], header: String) {
+    #expect(RowsCSV(properties).header == [header])
+  }
+
   /// 500 values of many megabytes aren't in memory at the same time.
   @Test func batchesAreLimitedByTheSizeOfTheirRows() throws {
     let store = try OfficeStore()
