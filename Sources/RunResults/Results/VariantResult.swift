@@ -103,8 +103,11 @@ package struct VariantResult: Sendable {
 
 extension VariantResult {
   /// Returns the value of a metric, or `nil` if it wasn't measured.
+  ///
+  /// A variant that migrated no store has none of the metrics of migrations, so these are 0.
   package func value(of metric: ScopedMetric) -> Int? {
-    metric.scope == .all ? metrics[metric.metric] : scopedMetrics[metric]
+    guard metric.scope == .all else { return scopedMetrics[metric] }
+    return metrics[metric.metric] ?? (metric.metric.isOfMigration ? 0 : nil)
   }
 
   /// Creates the result of a variant from several iterations.

@@ -38,6 +38,8 @@ struct ReportHeadlineTests {
       ([[.selects: 2, .rows: 5_000], [.selects: 3, .rows: 20]], "“b” fetches 20 rows; “a” f"),
       ([[.misses: 0], [.misses: 60]], "“a” has no row-cache misses; “b” has 60."),
       ([[.createdindexes: 0], [.createdindexes: 2]], "“a” creates no indexes; “b” creates 2."),
+      // Only a variant that migrated its store has the metrics of migrations.
+      ([[.migratedrows: 200], [:]], "“b” migrates no rows; “a” migrates 200."),
       ([[.walpages: 0], [.walpages: 9]], "“a” leaves no pages in the WAL; “b” leaves 9."),
       ([[.faults: 1], [.faults: 1], [.faults: 4]], "“a” fires 1 fault; “c” fires 4."),
       ([[.selects: 2], [.selects: 2]], "Every variant runs 2 SELECTs."),

@@ -24,6 +24,16 @@ struct PredictionResultTests {
     #expect(count.choices.isEmpty && count.answers == ["61"])
   }
 
+  @Test func variantWithoutAMigrationWritesLeast() throws {
+    var variants = Array(FaultStormScenario.full.variants.prefix(3))
+    variants[0].metrics[.migratedrows] = 200
+    variants[1].metrics[.migratedrows] = 600
+    let question = Prediction(question: "Which?", subject: .least(ScopedMetric(.migratedrows)))
+    let least = try #require(PredictionResult(question, of: variants))
+    #expect(least.choices == variants.map(\.name))
+    #expect(least.answers == [variants[2].name])
+  }
+
   @Test func questionsAboutExcludedVariantsAreOmitted() {
     #expect(result(.count(ScopedMetric(.selects), variant: "another")) == nil)
     #expect(result(.index(variant: "another")) == nil)
