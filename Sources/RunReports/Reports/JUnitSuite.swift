@@ -41,8 +41,24 @@ struct JUnitSuite {
       + properties.map {
         "      <property name=\"\($0.name)\" value=\"\(Self.escaped($0.value))\"/>"
       }
-      + ["    </properties>"] + cases.map(Self.element) + ["  </testsuite>", "</testsuites>"]
+      + ["    </properties>"] + distinctCases.map(Self.element)
+      + ["  </testsuite>", "</testsuites>"]
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The cases with different names, by which CI services tell them apart.
+  ///
+  /// A case whose name occurs again in its group, such as an expectation of each repetition of a
+  /// step, is `NAME (2)`.
+  private var distinctCases: [Case] {
+    var counts: [[String]: Int] = [:]
+    return cases.map { one in
+      let number = counts[[one.group, one.name], default: 0] + 1
+      counts[[one.group, one.name]] = number
+      var copy = one
+      if number > 1 { copy.name += " (\(number))" }
+      return copy
+    }
   }
 
   private static func element(_ one: Case) -> String {

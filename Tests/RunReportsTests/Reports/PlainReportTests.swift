@@ -113,6 +113,20 @@ struct PlainReportTests {
     #expect(parser.parse())
   }
 
+  /// A CI service that identifies cases by their names would show only one of them.
+  @Test func junitCasesHaveDifferentNames() throws {
+    var result = FaultStormScenario(moods: 200).result()
+    let expectation = try #require(result.variants[0].expectations.first)
+    result.variants[0].expectations = [expectation, expectation, expectation]
+    let name = "name=\"\(expectation.metric): \(expectation.formula)"
+    let text = JUnitReport.text(result)
+    let lines = text.split(separator: "\n").filter { $0.contains("faults.yml.fault storm\"") }
+    #expect(lines.count == 3)
+    for (line, end) in zip(lines, ["\"", " (2)\"", " (3)\""]) {
+      #expect(line.contains(name + end), "\(line)")
+    }
+  }
+
   /// A result without `jobs` is of a scenario that ran alone, and so is one with an edited number.
   @Test(
     "Every report notes once that other scenarios ran concurrently",
