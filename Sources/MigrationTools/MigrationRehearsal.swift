@@ -194,7 +194,7 @@ package struct MigrationRehearsal {
     try OutputFile.making(destination) { copy in
       try copyFiles(from: source, to: copy)
       // A document has no other files.
-      try StoreFile.place(copy, at: destination)
+      try OutputFile.placing(at: destination) { try StoreFile.place(copy, at: destination) }
     }
   }
 

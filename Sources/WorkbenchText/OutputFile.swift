@@ -1,7 +1,6 @@
 package import Foundation
 import ManagedModel
 import SQLiteDriver
-import Synchronization
 
 /// Writes files atomically.
 ///
@@ -125,7 +124,7 @@ package enum OutputFile {
   ///
   /// - Parameters:
   ///   - url: The file's place.
-  ///   - body: Gets the URL to make it at.
+  ///   - body: Gets the URL to make it at, and moves it by `placing(at:_:)`.
   /// - Throws: The errors of `naming(_:_:_:)`.
   package static func making<Result>(_ url: URL, _ body: (URL) throws -> Result) throws -> Result {
     try naming(url, "written") {
@@ -138,6 +137,21 @@ package enum OutputFile {
       // A temporary folder that can't be removed is harmless.
       defer { try? files.removeItem(at: folder) }
       return try body(folder.appendingPathComponent(url.lastPathComponent))
+    }
+  }
+
+  /// Calls a closure that moves what `making(_:_:)` has made to its place.
+  ///
+  /// If Ctrl-C ends the process meanwhile, the folder is removed only after the closure returns, so
+  /// that no file of a store is missing at its place.
+  ///
+  /// - Parameters:
+  ///   - url: The file's place.
+  ///   - body: Moves the file, and those that belong to it.
+  /// - Throws: The closure's errors; `ECANCELED` if the process is ending.
+  package static func placing(at url: URL, _ body: () throws -> Void) throws {
+    guard try UnfinishedOutputs.shared.whileKept(body) else {
+      throw error(ECANCELED, url.relativePath)
     }
   }
 
@@ -310,81 +324,4 @@ package enum OutputMark {
     bytes.removeLast(count - done)
     return bytes
   }
-}
-
-/// The temporary files and folders next to outputs that are being written.
-///
-/// If Ctrl-C ends the process, the thread that writes doesn't remove them.
-final class UnfinishedOutputs: Sendable {
-  /// Those of this process.
-  static let shared = UnfinishedOutputs()
-
-  private let paths = Mutex<Set<String>>([])
-
-  /// Returns whether a path was added and not removed.
-  func contains(_ path: String) -> Bool {
-    paths.withLock { $0.contains(path) }
-  }
-
-  /// Adds the path of a file or folder before it's created.
-  func add(_ path: String) {
-    paths.withLock { _ = $0.insert(path) }
-  }
-
-  /// Removes the path of a file or folder that no longer exists.
-  func remove(_ path: String) {
-    paths.withLock { _ = $0.remove(path) }
-  }
-
-  /// Removes all files and folders.
-  func removeAll() {
-    let all = paths.withLock { paths in
-      defer { paths = [] }
-      return paths
-    }
-    for path in all {
-      // Another thread can add a file to a folder while it's being removed.
-      for _ in 0..<3 where FileKind.mode(of: path, followingLinks: false) != nil {
-        try? FileManager.default.removeItem(atPath: path)
-      }
-    }
-  }
-}
-
-/// Creates and removes the temporary folders of this process.
-package enum ScratchFolders {
-  /// Creates an empty folder.
-  ///
-  /// - Throws: An `NSError` if there's no space or no permission.
-  package static func make() throws -> URL {
-    do {
-      return URL(fileURLWithPath: try TemporaryFolders.make(), isDirectory: true)
-    } catch {
-      throw NSError(
-        domain: NSCocoaErrorDomain, code: CocoaError.Code.fileWriteOutOfSpace.rawValue,
-        userInfo: [
-          NSLocalizedDescriptionKey: "\(error.message). Free some space, or set TMPDIR to a folder "
-            + "that has some."
-        ])
-    }
-  }
-
-  /// Removes a folder and its contents.
-  package static func remove(_ folder: URL) {
-    TemporaryFolders.remove(folder.path)
-  }
-
-  /// Removes all temporary folders of this process, including those next to outputs that are being
-  /// written.
-  ///
-  /// Call this method when the process ends. It can be called on any thread.
-  package static func removeAll() {
-    UnfinishedOutputs.shared.removeAll()
-    TemporaryFolders.removeAll()
-  }
-
-  /// Removes the folders that were left by killed processes of this user.
-  ///
-  /// Call this method when the process starts. It lists the directories for temporary files.
-  package static func removeLeftBehind() { TemporaryFolders.removeLeftBehind() }
 }

@@ -24,7 +24,7 @@ extension OutputFile {
         try StoreFile.checkpoint(copy)
         try OutputMark.mark(store: copy)
       }
-      try StoreFile.move(from: copy, to: url)
+      try placing(at: url) { try StoreFile.move(from: copy, to: url) }
     }
   }
 }

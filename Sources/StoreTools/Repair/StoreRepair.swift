@@ -47,7 +47,7 @@ package enum StoreRepair {
           nextStep: "close it in other programs, and try again")
       }
       report.destination = destination
-      try StoreFile.place(file, at: destination)
+      try OutputFile.placing(at: destination) { try StoreFile.place(file, at: destination) }
       return report
     }
   }

@@ -62,4 +62,28 @@ struct UnfinishedOutputsTests {
     #expect(!FileManager.default.fileExists(atPath: unfinished.path))
     #expect(!outputs.contains(unfinished.path))
   }
+
+  @Test func filesAreMovedToTheirPlaceBeforeOthersAreRemoved() throws {
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
+    let unfinished = folder.appendingPathComponent(".cdprof-1", isDirectory: true)
+    let files = FileManager.default
+    try files.createDirectory(at: unfinished, withIntermediateDirectories: false)
+    let outputs = UnfinishedOutputs()
+    outputs.add(unfinished.path)
+    let removed = DispatchSemaphore(value: 0)
+    let isPlaced = try outputs.whileKept {
+      Thread.detachNewThread {
+        outputs.removeAll()
+        removed.signal()
+      }
+      #expect(removed.wait(timeout: .now() + 0.3) == .timedOut)
+      #expect(files.fileExists(atPath: unfinished.path))
+    }
+    #expect(removed.wait(timeout: .now() + 60) == .success)
+    #expect(isPlaced && !files.fileExists(atPath: unfinished.path))
+    var isMoved = false
+    let isPlacedLater = try outputs.whileKept { isMoved = true }
+    #expect(!isPlacedLater && !isMoved)
+  }
 }
