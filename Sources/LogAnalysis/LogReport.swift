@@ -104,7 +104,7 @@ extension LogReport {
     .map { statement in
       AdvisedStatement(
         sql: statement.sql, binds: statement.boundValues, count: statement.calls,
-        entity: statement.entity)
+        rows: statement.rows, entity: statement.entity)
     }
   }
 }

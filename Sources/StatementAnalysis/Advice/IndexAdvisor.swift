@@ -99,11 +99,11 @@ package struct IndexAdvisor {
       unit: store.unit)
   }
 
-  /// Returns the number of rows that the work writes to each table.
+  /// Returns the number of rows that the work writes to each table, at least one by each execution.
   private static func writes(_ statements: [AdvisedStatement]) -> [String: Int] {
     statements.filter { !$0.reads }.reduce(into: [:]) { writes, statement in
       guard let table = SQLOutline(statement.sql).tables.first?.table else { return }
-      writes[table.uppercased(), default: 0] += statement.count
+      writes[table.uppercased(), default: 0] += max(statement.count, statement.rows)
     }
   }
 
@@ -280,13 +280,20 @@ package struct AdvisedStatement: Sendable, Equatable {
   package var values: [String]?
   /// The number of executions.
   package var count: Int
+  /// The number of rows that all executions returned or changed, as far as it's recorded.
+  ///
+  /// It's recorded for SELECTs and batch requests. A save changes one row by each statement.
+  package var rows: Int
   /// The name of the entity that the statement was executed for, or `nil` if it's unknown.
   package var entity: String?
 
-  package init(sql: String, binds: [SQLiteValue]? = nil, count: Int, entity: String? = nil) {
+  package init(
+    sql: String, binds: [SQLiteValue]? = nil, count: Int, rows: Int = 0, entity: String? = nil
+  ) {
     self.sql = sql
     self.binds = binds
     self.count = count
+    self.rows = rows
     self.entity = entity
   }
 
@@ -294,7 +301,7 @@ package struct AdvisedStatement: Sendable, Equatable {
   package init(_ shape: StatementShape) {
     self.init(
       sql: shape.sql, binds: shape.binds?.map(BindText.value), count: shape.count,
-      entity: shape.entity)
+      rows: shape.rows, entity: shape.entity)
     values = shape.binds
   }
 
@@ -310,6 +317,7 @@ package struct AdvisedStatement: Sendable, Equatable {
     for shape in shapes {
       if let position = positions[shape.sql] {
         statements[position].count += shape.count
+        statements[position].rows += shape.rows
         if statements[position].binds == nil {
           statements[position].binds = shape.binds?.map(BindText.value)
           statements[position].values = shape.binds

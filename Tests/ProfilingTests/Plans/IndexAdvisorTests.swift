@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import ProfileEvents
 import Profiling
 import SQLiteDriver
 import Testing
@@ -288,6 +289,22 @@ struct IndexAdvisorTests {
     #expect(try unused([reading]).contains("busy"))
     #expect(try !unused([reading, changing]).contains("busy"))
     #expect(try unused([reading, changing]).contains("Z_Mood_byDateIndex"))
+  }
+
+  /// A batch request changes many rows with one statement.
+  @Test func updatingAnIndexCostsEachRowThatIsWritten() throws {
+    let store = try AdvisedStore()
+    let reading = AdvisedStatement(
+      sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZLATITUDE = 3", count: 1)
+    func proposals(rows: Int) throws -> Int {
+      let writing = StatementShape(
+        number: 1, kind: .update, sql: "UPDATE ZMOOD SET ZLONGITUDE = 1 WHERE Z_PK IN (?)",
+        count: 1, rows: rows, nanoseconds: 0)
+      let statements = [reading] + AdvisedStatement.all(in: [writing, writing])
+      return try IndexAdvisor(storeURL: store.url).advice(on: statements).proposals.count
+    }
+    #expect(try proposals(rows: 1) == 1)
+    #expect(try proposals(rows: 100_000) == 0)
   }
 
   @Test func indexesOfTablesOfUnmeasuredStatementsAreNotReported() throws {
