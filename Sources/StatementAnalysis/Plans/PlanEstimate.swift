@@ -5,8 +5,8 @@ import WorkbenchText
 ///
 /// It isn't SQLite's own estimate, which the library doesn't provide. A scan visits the rows that
 /// the table had when it was analyzed. A search visits the average number of entries for the
-/// columns compared with `=`, and a quarter of them for each bound of a range. The estimate ignores
-/// a `LIMIT`.
+/// columns compared with `=`, and a quarter of them for each bound of a range. An automatic index
+/// is built once, by a scan, and its searches visit one row. The estimate ignores a `LIMIT`.
 package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
   /// The rows and index entries that all loops of one execution visit.
   package let rows: Int
@@ -24,8 +24,9 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
     guard !statistics.isEmpty,
       let loops = Loops(plan.roots, outline: SQLOutline(sql), statistics), loops.reads
     else { return nil }
+    let visits = loops.visits + loops.builds
     // A product of infinity and 0 isn't a number.
-    rows = loops.visits < 1e15 ? Int(loops.visits.rounded(.up)) : 1_000_000_000_000_000
+    rows = visits < 1e15 ? Int(visits.rounded(.up)) : 1_000_000_000_000_000
   }
 
   /// The estimate as text: `~5,000 rows visited per run (estimated from sqlite_stat1)`.
@@ -37,6 +38,8 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
   private struct Loops {
     /// The number of rows that all loops visit.
     var visits = 0.0
+    /// The number of rows that are scanned to build automatic indexes, once for each execution.
+    var builds = 0.0
     /// The number of rows that the innermost loop produces, which is how often the next loop runs.
     var passes = 1.0
     var reads = false
@@ -46,6 +49,10 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
         var inside = 1.0
         if node.operation != .other, node.table != nil {
           guard let rows = Loops.rows(of: node, outline, statistics) else { return nil }
+          if node.isAutomaticIndex {
+            guard let all = Loops.rows(ofTableOf: node, outline, statistics) else { return nil }
+            builds += all
+          }
           visits += passes * rows
           passes *= max(rows, 1)
           reads = true
@@ -54,6 +61,7 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
         }
         guard let inner = Loops(node.children, outline: outline, statistics) else { return nil }
         visits += inside * inner.visits
+        builds += inner.builds
         reads = reads || inner.reads
         if node.detail == "MULTI-INDEX OR" { passes *= max(inner.visits, 1) }
       }
@@ -76,9 +84,14 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
         }
       }
       if node.isAutomaticIndex { return 1 }
+      return rows(ofTableOf: node, outline, statistics).map { $0 * part }
+    }
+
+    private static func rows(
+      ofTableOf node: QueryPlan.Node, _ outline: SQLOutline, _ statistics: TableStatistics
+    ) -> Double? {
       let name = node.table ?? ""
-      let table = outline.table(of: name) ?? name
-      return statistics.rows(of: table).map { Double($0) * part }
+      return statistics.rows(of: outline.table(of: name) ?? name).map { Double($0) }
     }
   }
 }

@@ -55,6 +55,14 @@ struct PlanEstimateTests {
       (SELECT COUNT(t1.Z_PK) FROM ZMOOD t1 WHERE (t0.Z_PK = t1.ZCOUNTRY) ) > ?
       """, 1_050
     ),
+    // A scan of 50 countries builds an automatic index, which is searched once for each of them.
+    ("SELECT * FROM ZCOUNTRY t0 JOIN ZCOUNTRY t1 ON t0.ZNAME = t1.ZNAME", 150),
+    (
+      """
+      SELECT * FROM ZCOUNTRY t0 WHERE \
+      (SELECT COUNT(t1.Z_PK) FROM ZCOUNTRY t1 WHERE (t0.ZNAME = t1.ZNAME) ) > ?
+      """, 150
+    ),
   ])
   func visitsAreProductsOfNestedLoops(sql: String, expected: Int) throws {
     #expect(try rows(sql, on: connection()) == expected)
