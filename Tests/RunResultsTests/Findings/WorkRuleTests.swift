@@ -191,6 +191,44 @@ struct WorkRuleTests {
     #expect(found.map(\.name) == names)
   }
 
+  /// Three entities have a relationship `notes`; that of `Novel` is inherited from `Book`.
+  @Test(arguments: [
+    ("Book", []), ("Novel", []), ("Author", ["unused-prefetch(Book.notes)"]),
+  ])
+  func prefetchedRowsAreThoseOfTheEntity(reader: String, names: [String]) {
+    let entities = ["Author", "Book", "Novel", "Note"].map { name -> NSEntityDescription in
+      let entity = NSEntityDescription()
+      entity.name = name
+      return entity
+    }
+    for owner in entities.prefix(2) {
+      let notes = NSRelationshipDescription()
+      notes.name = "notes"
+      notes.destinationEntity = entities[3]
+      owner.properties = [notes]
+    }
+    entities[1].subentities = [entities[2]]
+    let model = NSManagedObjectModel()
+    model.entities = entities
+    let fetch = Step(
+      verb: .fetch, subject: "Book", options: [StepOption(.prefetch, .keyPaths(["notes"]))],
+      name: "books", location: EventScript.moodFetch)
+    let touch = Step(
+      verb: .touch, subject: "books", reads: ["title"], location: EventScript.touch)
+    let script = EventScript()
+    script.step(fetch.text, name: "books", at: EventScript.moodFetch) {
+      script.fetch("Book", sql: "rows", rows: 4, prefetch: (name: "notes", sql: "all", rows: 8))
+    }
+    script.step(touch.text, at: EventScript.touch) {
+      script.relationshipFault(reader, "notes", key: 1, rows: 2, sql: nil)
+    }
+    let work = FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: [fetch, touch],
+      model: model)
+    #expect(work.parts.count == 2)
+    #expect(FindingSearch.all(of: work, steps: []).findings.map(\.name) == names)
+  }
+
   /// The predicate of a step is examined once, not for each result before it.
   @Test(.timeLimit(.minutes(1)))
   func hundredsOfNamedResultsAreExamined() {

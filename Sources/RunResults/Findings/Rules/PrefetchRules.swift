@@ -38,7 +38,7 @@ enum UnusedPrefetchRule {
       guard !wanted.contains(where: { $0 == keyPath || $0.hasPrefix("\(keyPath).") }),
         let relationship = relationship(keyPath, of: fetch.subject, in: work.model)
       else { return nil }
-      let rows = brought.filter { $0.relationship == relationship.name }.reduce(0) { $0 + $1.rows }
+      let rows = brought.filter { isOf(relationship, $0) }.reduce(0) { $0 + $1.rows }
       guard rows > 0, !later.contains(where: { finds($0, relationship) }) else { return nil }
       let needed = beginning(of: keyPath) { path in
         wanted.contains { $0 == path || $0.hasPrefix("\(path).") }
@@ -95,13 +95,24 @@ enum UnusedPrefetchRule {
     return last
   }
 
+  /// Returns whether an event names a relationship and its entity, or a subentity that inherits it.
+  ///
+  /// Several entities can have relationships of the same name.
+  private static func isOf(
+    _ relationship: NSRelationshipDescription, _ event: RecordedEvent
+  ) -> Bool {
+    guard event.relationship == relationship.name else { return false }
+    guard let owner = relationship.entity, let entity = event.objectEntity else { return true }
+    return owner.namesWithSubentities.contains(entity)
+  }
+
   /// Returns whether an event is a fault that was fulfilled from the row cache by what a prefetch
   /// of the relationship loads.
   private static func finds(_ event: RecordedEvent, _ relationship: NSRelationshipDescription)
     -> Bool
   {
     guard event.source == .rowCache else { return false }
-    if event.kind == .relationshipFault { return event.relationship == relationship.name }
+    if event.kind == .relationshipFault { return isOf(relationship, event) }
     guard event.kind == .objectFault, let entity = event.object?.entity ?? event.entity else {
       return false
     }
