@@ -63,6 +63,8 @@ struct RunRecords {
   private var baseline = Baseline()
   /// The baseline with the counts of the run so far.
   private var updated: Baseline
+  /// The counts of the run so far, if the baseline is updated.
+  private var changes: [Baseline.Change] = []
   /// The lines of the run so far, for the history.
   private var lines: [String] = []
 
@@ -157,7 +159,9 @@ struct RunRecords {
 
   /// Adds a result, and returns its comparison with the baseline, or `nil` without one.
   mutating func add(_ result: RunResult, of scenario: Scenario) -> BaselineComparison? {
-    updated.update(with: result, at: file(of: scenario), isPartial: isPartial)
+    let change = Baseline.Change(result, at: file(of: scenario), isPartial: isPartial)
+    updated.apply(change)
+    if options.updateBaseline { changes.append(change) }
     lines += RunHistory.lines(of: result, in: run)
     return options.baseline.map { _ in
       BaselineComparison(result, with: baseline, isPartial: isPartial)
@@ -188,9 +192,12 @@ struct RunRecords {
     if let path = options.baseline, options.updateBaseline {
       let url = URL(fileURLWithPath: path)
       try OutputFile.makeFolder(url.deletingLastPathComponent())
-      var kept = updated
-      kept.removeScenarios(missing(in: updated))
-      try OutputFile.write(BaselineFile.data(kept), to: url, force: true)
+      let removed = missing(in: updated)
+      // Another run can have changed the file meanwhile.
+      try BaselineFile.update(url) { baseline in
+        for change in changes { baseline.apply(change) }
+        baseline.removeScenarios(removed)
+      }
       written.append(path)
     }
     if let path = options.history {

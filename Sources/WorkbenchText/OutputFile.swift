@@ -119,6 +119,24 @@ package enum OutputFile {
     }
   }
 
+  /// Calls a closure that reads a file and replaces it, while other processes that do so wait.
+  ///
+  /// The file's folder is locked, because the file itself is replaced. Some file systems have no
+  /// such locks.
+  ///
+  /// - Parameters:
+  ///   - url: The file, or a link to it.
+  ///   - body: Reads and writes the file.
+  /// - Throws: The closure's errors.
+  package static func updating(_ url: URL, _ body: () throws -> Void) rethrows {
+    let path = url.resolvingSymlinksInPath().deletingLastPathComponent().path
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if folder >= 0 { while flock(folder, LOCK_EX) != 0, errno == EINTR {} }
+    // Closing it releases the lock.
+    defer { if folder >= 0 { close(folder) } }
+    try body()
+  }
+
   /// Calls a closure that makes a file in a temporary folder on the same volume, and puts it in its
   /// place.
   ///

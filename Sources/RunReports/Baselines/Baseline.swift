@@ -37,6 +37,38 @@ package struct Baseline: Sendable, Equatable {
     var times: [String: TimeSpread] = [:]
   }
 
+  /// The counts and times of a result, which replace those of a baseline.
+  package struct Change: Sendable {
+    fileprivate let scenario: String
+    fileprivate let versions: (cdprof: String, sqlite: String)
+    /// The runs at the scales of the result, with its variants only.
+    fileprivate let runs: [(key: Key, run: Run)]
+    fileprivate let file: String?
+    fileprivate let isPartial: Bool
+
+    /// Creates a change from a result.
+    ///
+    /// - Parameters:
+    ///   - result: The result.
+    ///   - file: The path of the scenario, relative to the folder of the baseline, or `nil` to keep
+    ///     it.
+    ///   - isPartial: Whether the result contains only some variants, so that others are kept.
+    package init(_ result: RunResult, at file: String? = nil, isPartial: Bool = false) {
+      scenario = result.scenario
+      versions = (result.environment.cdprof, result.environment.sqlite)
+      runs = ([ScaledRun(result)] + result.scales).map { scaled -> (key: Key, run: Run) in
+        var run = Run(seed: result.seed, data: scaled.data)
+        for variant in scaled.variants {
+          run.variants[variant.name] = Variant(
+            counts: Baseline.counts(of: variant), times: Baseline.times(of: variant, in: result))
+        }
+        return (Key(result, scale: scaled.scale), run)
+      }
+      self.file = file
+      self.isPartial = isPartial
+    }
+  }
+
   /// The versions that wrote the counts.
   var cdprof: String
   var sqlite: String
@@ -48,32 +80,23 @@ package struct Baseline: Sendable, Equatable {
     (cdprof, sqlite) = (environment.cdprof, environment.sqlite)
   }
 
-  /// Replaces the counts of a scenario at the scales of a result, and its times on this machine.
-  ///
-  /// - Parameters:
-  ///   - result: The result.
-  ///   - file: The path of the scenario, relative to the folder of the baseline, or `nil` to keep
-  ///     it.
-  ///   - isPartial: Whether the result contains only some variants, so that others are kept.
-  package mutating func update(
-    with result: RunResult, at file: String? = nil, isPartial: Bool = false
-  ) {
-    (cdprof, sqlite) = (result.environment.cdprof, result.environment.sqlite)
-    for scaled in [ScaledRun(result)] + result.scales {
-      let key = Key(result, scale: scaled.scale)
+  /// Replaces the counts of a scenario at the scales of a result, and its times on that machine.
+  package mutating func apply(_ change: Change) {
+    (cdprof, sqlite) = change.versions
+    for (key, new) in change.runs {
       let old = runs[key]?.variants ?? [:]
-      var run = Run(seed: result.seed, data: scaled.data, variants: isPartial ? old : [:])
-      for variant in scaled.variants {
-        run.variants[variant.name] = Variant(
-          counts: Baseline.counts(of: variant),
-          times: (old[variant.name]?.times ?? [:])
-            .merging(Baseline.times(of: variant, in: result)) { $1 })
+      var run = new
+      run.variants = change.isPartial ? old : [:]
+      for (name, variant) in new.variants {
+        run.variants[name] = Variant(
+          counts: variant.counts,
+          times: (old[name]?.times ?? [:]).merging(variant.times) { $1 })
       }
       run.file = runs[key]?.file
       runs[key] = run
     }
-    guard let file else { return }
-    for key in runs.keys where key.scenario == result.scenario { runs[key]?.file = file }
+    guard let file = change.file else { return }
+    for key in runs.keys where key.scenario == change.scenario { runs[key]?.file = file }
   }
 
   /// Returns the exact counts of a variant.

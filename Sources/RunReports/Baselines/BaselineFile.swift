@@ -16,6 +16,23 @@ package enum BaselineFile {
     try read(InputFile.read(path, limit: InputLimits.resultSize), path: path)
   }
 
+  /// Changes a baseline, which is created if it doesn't exist.
+  ///
+  /// The file is read again and replaced atomically, and other processes that change it wait.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - change: A closure that changes the baseline.
+  /// - Throws: The errors of `read(at:)`; an `NSError` of the file system.
+  package static func update(_ url: URL, _ change: (inout Baseline) -> Void) throws {
+    try OutputFile.updating(url) {
+      let path = url.relativePath
+      var baseline = try FileKind.exists(path, followingLinks: true) ? read(at: path) : Baseline()
+      change(&baseline)
+      try OutputFile.write(data(baseline), to: url, force: true)
+    }
+  }
+
   static func read(_ data: Data, path: String) throws -> Baseline {
     let source = try JSONSource(data, path: path, kind: .baseline)
     let head = try source.decode(Head.self)

@@ -111,27 +111,16 @@ package struct RunHistory: Sendable {
   /// - Throws: An `InvalidInputError` if the file can't be read or would be too long; an `NSError`
   ///   of the file system.
   package static func append(_ lines: [String], to url: URL) throws {
-    let lock = lockFolder(of: url)
-    defer { if lock >= 0 { close(lock) } }
-    var data = try existing(url)
-    // A file that was edited may lack the last line feed.
-    if let last = data.last, last != UInt8(ascii: "\n") { data.append(UInt8(ascii: "\n")) }
-    for line in lines { data += Data((line + "\n").utf8) }
-    guard data.count <= InputLimits.resultSize else {
-      throw InvalidInputError.tooLong(url.relativePath, limit: InputLimits.resultSize)
+    try OutputFile.updating(url) {
+      var data = try existing(url)
+      // A file that was edited may lack the last line feed.
+      if let last = data.last, last != UInt8(ascii: "\n") { data.append(UInt8(ascii: "\n")) }
+      for line in lines { data += Data((line + "\n").utf8) }
+      guard data.count <= InputLimits.resultSize else {
+        throw InvalidInputError.tooLong(url.relativePath, limit: InputLimits.resultSize)
+      }
+      try OutputFile.write(data, to: url, force: true)
     }
-    try OutputFile.write(data, to: url, force: true)
-  }
-
-  /// Locks the folder of a history, because the file itself is replaced.
-  ///
-  /// - Returns: A descriptor, which has the lock until it's closed, or -1 if the folder can't be
-  ///   opened. Some file systems have no such locks.
-  private static func lockFolder(of url: URL) -> Int32 {
-    let path = url.resolvingSymlinksInPath().deletingLastPathComponent().path
-    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if folder >= 0 { while flock(folder, LOCK_EX) != 0, errno == EINTR {} }
-    return folder
   }
 
   /// Returns a line for each variant of a result, at each scale.

@@ -15,7 +15,7 @@ struct BaselineTests {
   }
 
   private static func baseline(of results: RunResult...) -> Baseline {
-    results.reduce(into: Baseline()) { $0.update(with: $1) }
+    results.reduce(into: Baseline()) { $0.apply(Baseline.Change($1)) }
   }
 
   private static func lines(_ baseline: Baseline) -> [String] {
@@ -30,6 +30,21 @@ struct BaselineTests {
     larger.variants[0].take(repeats: [3, 1, 2])
     let baseline = Self.baseline(of: RunResult(joining: [Self.result(), larger]), larger)
     #expect(try BaselineFile.read(BaselineFile.data(baseline), path: "b.json") == baseline)
+  }
+
+  @Test func runsThatEndAtTheSameTimeKeepTheirCounts() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.file("b.json")
+    let results = (0..<40).map { number -> RunResult in
+      var result = Self.result()
+      result.scenario = "\(number)"
+      return result
+    }
+    DispatchQueue.concurrentPerform(iterations: results.count) { number in
+      try? BaselineFile.update(url) { $0.apply(Baseline.Change(results[number])) }
+    }
+    let baseline = try BaselineFile.read(at: url.path)
+    #expect(Set(baseline.runs.keys.map(\.scenario)) == Set(results.map(\.scenario)))
   }
 
   /// A count that changes is one changed line, and an update without a change is none.
@@ -147,9 +162,9 @@ struct BaselineTests {
     one.variants = [one.variants[1]]
     one.variants[0].metrics[.selects] = 9
     var updated = baseline
-    updated.update(with: one, isPartial: true)
+    updated.apply(Baseline.Change(one, isPartial: true))
     #expect(zip(Self.lines(baseline), Self.lines(updated)).count { $0 != $1 } == 1)
-    baseline.update(with: one)
+    baseline.apply(Baseline.Change(one))
     #expect(Self.lines(baseline).count < Self.lines(updated).count)
     #expect(Self.lines(baseline).contains { $0.contains("\"scenario\":\"Other\"") })
   }
@@ -161,7 +176,7 @@ struct BaselineTests {
     for (name, file) in [("A", "a.yml"), ("B", "b.yml"), ("C", "c.yml"), ("Old", nil)] {
       var result = Self.result()
       result.scenario = name
-      baseline.update(with: result, at: file)
+      baseline.apply(Baseline.Change(result, at: file))
     }
     #expect(try BaselineFile.read(BaselineFile.data(baseline), path: "b.json") == baseline)
     func missing(_ names: [String: String], isWhole: Bool = false) -> [String] {
@@ -173,7 +188,7 @@ struct BaselineTests {
     #expect(missing(["a.yml": "A"], isWhole: true) == ["C", "Old"])
     var moved = Self.result()
     moved.scenario = "C"
-    baseline.update(with: moved, at: "a.yml")
+    baseline.apply(Baseline.Change(moved, at: "a.yml"))
     #expect(missing([:]).isEmpty)
     baseline.removeScenarios(["A", "Old"])
     #expect(baseline.runs.keys.map(\.scenario).sorted() == ["B", "C"])
@@ -197,7 +212,7 @@ struct BaselineTests {
     #expect(time.count == (isNoted ? 1 : 0), "\(comparison.lines("b.json"))")
     #expect(comparison.increases.isEmpty)
     var updated = Self.baseline(of: before)
-    updated.update(with: after)
+    updated.apply(Baseline.Change(after))
     let machines = Self.lines(updated).filter { $0.contains("\"machine\":") }
     #expect(machines.count == (machine == "there" ? 2 : 1), "another machine's time is kept")
   }
@@ -215,7 +230,7 @@ struct BaselineTests {
     let reason = "inconclusive: other scenarios ran concurrently; run with --repeat 5 --jobs 1"
     #expect(lines.count { $0.hasSuffix(reason) } == 1, "\(lines)")
     var updated = baseline
-    updated.update(with: concurrent)
+    updated.apply(Baseline.Change(concurrent))
     #expect(updated == baseline, "the time that was measured alone is kept")
     #expect(Self.lines(Self.baseline(of: concurrent)).allSatisfy { !$0.contains("\"median\":") })
     #expect(Self.lines(baseline).contains { $0.contains("\"median\":") })
