@@ -72,11 +72,11 @@ struct Shell: Executable {
       case SIGINT where running.press() == 1:
         Shell.stop(running, interruption)
         running.ifStillRunning(after: 1) { console.writeError(Messages.stillRunning) }
-      default: Signals.endProgram(signal)
+      default: TerminalInput.endProgram(signal)
       }
     }
     console.write([engine.banner(completes: true), ""])
-    if let path = Shell.startFile, let failure = engine.begin(with: path) {
+    if let path = Shell.startFile, let failure = running.run({ engine.begin(with: path) }) {
       console.writeError(failure)
     }
     while let line = input.nextLine(

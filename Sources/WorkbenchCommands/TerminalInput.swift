@@ -92,7 +92,7 @@ final class TerminalInput: Sendable {
 
   /// Saves the history, and exits with the status that a shell reports for a signal.
   ///
-  /// The terminal must have its settings.
+  /// The terminal must have its settings. Call this method on any thread, unless a line is edited.
   static func endProgram(_ signal: Int32) -> Never {
     saveHistory()
     Signals.endProgram(signal)

@@ -72,12 +72,13 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
+  private static let endless =
+    "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x"
+
   @Test func controlCInterruptsARunningStatement() throws {
     let session = try TerminalSession(program, ["shell", program.smallFaults()])
     #expect(session.wait(for: "cdprof> ") != nil)
-    let endless =
-      "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x"
-    session.type(".sqlite \(endless)\n")
+    session.type(".sqlite \(Self.endless)\n")
     // Waits until the statement is certainly running.
     #expect(session.wait(for: "cdprof> ", seconds: 2) == nil, "the statement runs forever")
     session.type("\u{03}")
@@ -87,6 +88,34 @@ struct TerminalShellTests {
     #expect(session.wait(for: "60 Country") != nil)
     session.type("quit\n")
     #expect(session.status() == 0)
+  }
+
+  @Test func historyHasTheLineThatASignalEnds() throws {
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type(".sqlite \(Self.endless)\n")
+    #expect(session.wait(for: "cdprof> ", seconds: 2) == nil, "the statement runs forever")
+    session.send(SIGTERM)
+    #expect(session.status() == 128 + SIGTERM)
+    let history = program.folder.file("state/cdprof/history")
+    #expect(try String(contentsOf: history, encoding: .utf8) == ".sqlite \(Self.endless)\n")
+  }
+
+  @Test func signalsInterruptAndEndTheStartFile() throws {
+    let file = program.folder.file(".cdprofrc")
+    try Data(".sqlite \(Self.endless)\n".utf8).write(to: file)
+    let session = try TerminalSession(program, ["shell", program.smallFaults()])
+    #expect(session.wait(for: "cdprof> ", seconds: 2) == nil, "the statement runs forever")
+    session.type("\u{03}")
+    #expect(session.wait(for: "the query was interrupted") != nil)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("quit\n")
+    #expect(session.status() == 0)
+    let second = try TerminalSession(program, ["shell", program.smallFaults()])
+    #expect(second.wait(for: "cdprof> ", seconds: 2) == nil, "the statement runs forever")
+    second.send(SIGTERM)
+    #expect(second.status(seconds: 60) == 128 + SIGTERM)
+    #expect(program.leftovers.isEmpty)
   }
 
   @Test func longOutputIsPaged() throws {
