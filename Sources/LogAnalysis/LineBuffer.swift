@@ -1,4 +1,5 @@
 import Foundation
+import ManagedModel
 import WorkbenchText
 
 /// Input that was read, of which the lines are removed one by one.
@@ -55,7 +56,7 @@ struct LineBuffer {
     var start = line.lowerBound
     var end = min(line.upperBound, start + InputLimits.logLine)
     count += 1
-    if count == 1, bytes[start..<end].starts(with: [0xEF, 0xBB, 0xBF]) { start += 3 }
+    if count == 1 { start += ByteOrderMark.length(in: bytes[start..<end]) }
     while end > start, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
     return bytes[start..<end]
   }

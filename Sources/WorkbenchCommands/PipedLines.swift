@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 import WorkbenchText
 
 /// The lines of standard input, each read as soon as it's complete, without a byte order mark.
@@ -33,7 +34,7 @@ struct PipedLines: IteratorProtocol {
     }
     // Without the last byte that's kept, a line that's too long would be run without its rest.
     if !isCut, line.last == UInt8(ascii: "\r") { line.removeLast() }
-    if !hasBegun, !isCut, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+    if !hasBegun, !isCut { line.removeFirst(ByteOrderMark.length(in: line)) }
     hasBegun = true
     return String(decoding: line, as: UTF8.self)
   }

@@ -42,8 +42,7 @@ extension ShellEngine {
     sources.append(path)
     defer { sources.removeLast() }
     let data = try InputFile.read(path, limit: InputLimits.sourceSize)
-    let mark = data.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    let text = String(decoding: data.dropFirst(mark), as: UTF8.self)
+    let text = String(decoding: data.dropFirst(ByteOrderMark.length(in: data)), as: UTF8.self)
     var answer = ShellAnswer()
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .enumerated()

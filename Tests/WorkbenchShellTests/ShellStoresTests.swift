@@ -219,6 +219,10 @@ struct ShellStoresTests {
     #expect(shell.engine.current.steps.first?.location.file == script.path)
     try Data("source \(name)\n".utf8).write(to: script)
     #expect(shell.type("source \(name)").failure?.message.contains("runs itself") == true)
+    try Data("\u{FEFF}count Moood\n".utf8).write(to: script)
+    let first = shell.type("source \(name)").failure
+    #expect(first?.message.hasPrefix("\(script.path):1: the model has no entity") == true)
+    #expect(first?.excerpt == "  count Moood\n        ^^^^^")
 
     let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in "../" }
     let relative = "\(up.joined())\(store.path.dropFirst())"

@@ -26,8 +26,9 @@ package enum DocumentEncoding {
 
   private static func converted(_ data: [UInt8], _ file: String) throws(ModelErrors) -> [UInt8] {
     var bytes = data
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-      bytes.removeFirst(3)
+    let mark = ByteOrderMark.length(in: bytes)
+    if mark > 0 {
+      bytes.removeFirst(mark)
     } else if let order = byteOrder(of: bytes) {
       return try fromUTF16(bytes, order, file)
     }
