@@ -107,6 +107,12 @@ struct LogAggregator {
   var sectionStatementLimit = InputLimits.sectionStatements
   /// The number of sections whose statements aren't kept.
   private(set) var sectionsWithoutStatements = 0
+  /// The number of tables, entities, and relationships that are kept for sections, added up.
+  private var sectionSubjects = 0
+  /// The maximum of that number.
+  var sectionSubjectLimit = InputLimits.sectionSubjects
+  /// The number of sections whose tables, entities, and relationships aren't kept.
+  private(set) var sectionsWithoutSubjects = 0
   var stores: [String] = []
   var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
@@ -319,14 +325,21 @@ extension LogAggregator {
     } else {
       sectionsWithoutStatements += 1
     }
+    var costs = costs(
+      open.part.costs, of: open.part.reads.lazy.map { (offset: $0.key, element: $0.value) })
+    let keepsSubjects = sectionSubjects + costs.subjects <= sectionSubjectLimit
+    if keepsSubjects {
+      sectionSubjects += costs.subjects
+    } else {
+      costs.removeSubjects()
+      sectionsWithoutSubjects += 1
+    }
     sections.append(
       LogSection(
-        name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time,
-        costs: costs(
-          open.part.costs, of: open.part.reads.lazy.map { (offset: $0.key, element: $0.value) }),
+        name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time, costs: costs,
         storms: open.part.storms.found, calls: keepsStatements ? open.part.calls : [:],
         reads: keepsStatements ? open.part.reads.mapValues(\.counts) : [:],
-        keepsStatements: keepsStatements))
+        keepsStatements: keepsStatements, keepsSubjects: keepsSubjects))
   }
 
   /// Counts the SELECTs that still wait for another line.

@@ -48,6 +48,12 @@ package struct LogBudgetEvaluator {
         }
         continue
       }
+      guard found.keepsSubjects || expectation.scoped.scope == .all else {
+        results.append(
+          try result(
+            of: expectation, value: nil, differences: [LogBudgetEvaluator.noSubjects]))
+        continue
+      }
       let value = found.costs.value(of: expectation.scoped, table: tables.table)
       let unassigned = found.costs.unassigned(of: expectation.scoped)
       var differences = differences(expectation.scoped, in: found, of: report)
@@ -80,6 +86,11 @@ package struct LogBudgetEvaluator {
 
   /// The reason that expectations for query plans can't be evaluated in a log.
   static let noPlans = "query plans aren't evaluated in a log"
+
+  /// The reason that tables, entities, and relationships aren't counted separately in a section.
+  static let noSubjects =
+    "all sections together have more than \(NumberText.grouped(InputLimits.sectionSubjects)) tables, "
+    + "entities, and relationships"
 
   /// Returns the reason that logs, or this log, don't contain an expectation's metric, or `nil` if
   /// the metric is available.

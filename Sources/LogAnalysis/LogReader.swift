@@ -208,6 +208,7 @@ package struct LogReader {
     }
     report.leftOutSections = tally.leftOutSections
     report.sectionsWithoutStatements = tally.sectionsWithoutStatements
+    report.sectionsWithoutSubjects = tally.sectionsWithoutSubjects
     report.slowest = tally.slowest.sorted.map { execution in
       var execution = execution
       execution.statement = positions[execution.statement] + 1

@@ -43,6 +43,9 @@ package struct LogReport: Sendable {
   package var leftOutSections = 0
   /// The number of sections whose statements aren't kept, because there are too many.
   package var sectionsWithoutStatements = 0
+  /// The number of sections in which tables, entities, and relationships aren't counted separately,
+  /// because there are too many.
+  package var sectionsWithoutSubjects = 0
   /// The hundred executions of fetches that took longest, in descending order.
   package var slowest: [LogExecution] = []
   /// The executions by time; `nil` if they weren't kept.
@@ -218,11 +221,15 @@ package struct LogSection: Sendable, Equatable {
   package var reads: [Int: [Metric: Int]]
   /// Whether `calls` and `reads` are complete; otherwise, they're empty.
   package var keepsStatements: Bool
+  /// Whether the costs have the counts of tables, entities, and relationships; otherwise, they have
+  /// only totals.
+  package var keepsSubjects: Bool
 
   package init(
     name: String, firstLine: Int, lastLine: Int, firstTime: String = "",
     costs: LogCosts = LogCosts(), storms: [LogStorm] = [], calls: [Int: Int] = [:],
-    reads: [Int: [Metric: Int]] = [:], keepsStatements: Bool = true
+    reads: [Int: [Metric: Int]] = [:], keepsStatements: Bool = true,
+    keepsSubjects: Bool = true
   ) {
     self.name = name
     self.firstLine = firstLine
@@ -233,6 +240,7 @@ package struct LogSection: Sendable, Equatable {
     self.calls = calls
     self.reads = reads
     self.keepsStatements = keepsStatements
+    self.keepsSubjects = keepsSubjects
   }
 }
 
@@ -270,6 +278,14 @@ package struct LogCosts: Sendable, Equatable {
     all[metric, default: 0] += amount
     guard let relationship, LogCosts.hasRoom(byRelationship, for: relationship) else { return }
     byRelationship[relationship, default: [:]][metric, default: 0] += amount
+  }
+
+  /// The number of tables, entities, and relationships with counts.
+  var subjects: Int { byTable.count + byEntity.count + byRelationship.count }
+
+  /// Removes all counts except the totals.
+  mutating func removeSubjects() {
+    (byTable, byEntity, byRelationship) = ([:], [:], [:])
   }
 
   /// Returns whether there are counts of a name, or more can be added.

@@ -59,6 +59,11 @@ package enum LogText {
           + "aren't kept: all sections together have more than "
           + NumberText.grouped(InputLimits.sectionStatements))
     }
+    if report.sectionsWithoutSubjects > 0 {
+      head.append(
+        "\(NumberText.counted(report.sectionsWithoutSubjects, "section")) without separate counts: "
+          + LogBudgetEvaluator.noSubjects)
+    }
     if report.unmatchedTimes > 0 {
       head.append(
         "\(NumberText.counted(report.unmatchedTimes, "time")) without a statement: the log is truncated"

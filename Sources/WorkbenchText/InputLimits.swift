@@ -240,6 +240,11 @@ package enum InputLimits {
   ///
   /// Each has its own counts.
   package static let sectionStatements = 500_000
+  /// The maximum number of tables, entities, and relationships that are counted separately in the
+  /// sections of a log, added up; in further sections, they're only part of the totals.
+  ///
+  /// Each has its own counts.
+  package static let sectionSubjects = 500_000
 
   // MARK: The course in a browser
 

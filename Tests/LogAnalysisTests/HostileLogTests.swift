@@ -228,6 +228,30 @@ struct HostileLogTests {
     #expect(lines.contains { $0.hasPrefix("the statements of 1 section aren't kept") })
   }
 
+  /// Their totals remain.
+  @Test func subjectsOfSectionsAreLimited() {
+    func message(_ logClass: LogClass, _ text: String) -> LogMessage {
+      LogMessage(line: 1, logClass: logClass, text: LogBytes(text))
+    }
+    var tally = LogAggregator()
+    tally.sectionSubjectLimit = 5
+    for section in 0..<3 {
+      tally.mark(message(.cdprof, "begin \(section)"))
+      for number in 0...section {
+        tally.take(message(.sql, "INSERT INTO ZMOOD\(number)(Z_PK) VALUES(?)"), .sql)
+      }
+    }
+    tally.mark(message(.cdprof, "end"))
+    #expect(tally.sections.map { $0.costs[.inserts] } == [1, 2, 3])
+    #expect(tally.sections.map(\.costs.subjects) == [1, 2, 0])
+    #expect(tally.sections.map(\.keepsSubjects) == [true, true, false])
+    #expect(tally.sectionsWithoutSubjects == 1)
+    var report = LogReport(file: "log")
+    report.sectionsWithoutSubjects = tally.sectionsWithoutSubjects
+    let reason = "all sections together have more than 500,000 tables, entities, and relationships"
+    #expect(LogText.lines(report).contains("1 section without separate counts: \(reason)"))
+  }
+
   @Test func sectionsBeyondTheLimitAreNoted() {
     let line = Array("cdprof: begin list\n".utf8)
     let report = report(Array((0..<(InputLimits.logSections + 3)).flatMap { _ in line }))

@@ -151,6 +151,23 @@ struct LogBudgetTests {
         == true, "\(reasons)")
   }
 
+  @Test func countsOfAnEntityAreNotMetIfTheyAreNotKept() throws {
+    let budget = try budget(
+      "model: Moody\nsections: [{name: list, expect: {selects(Mood): at most 9, selects: 1}}]")
+    var report = SampleLogs.report(
+      "cdprof: begin list\n" + SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 3)
+        + "cdprof: end\n")
+    let evaluator = LogBudgetEvaluator(budget: budget)
+    #expect(try evaluator.evaluation(of: report).passes)
+    report.sections[0].costs.removeSubjects()
+    report.sections[0].keepsSubjects = false
+    let results = try evaluator.evaluation(of: report).results[0] ?? []
+    #expect(results.filter { !$0.isMet }.map(\.metric) == ["selects(Mood)"])
+    #expect(
+      results.first { !$0.isMet }?.differences.first?
+        .hasPrefix("all sections together have more than 500,000 tables") == true)
+  }
+
   @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
     let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(

@@ -27,7 +27,7 @@ struct LogEntries {
           let number = seen[section.name, default: 1]
           return LogEntries.entry(
             number == 1 ? section.name : "\(section.name) (\(number))", section.costs,
-            section.storms, subjects: subjects, hits: hits)
+            section.storms, subjects: section.keepsSubjects ? subjects : [], hits: hits)
         }
     }
     self.before = entries(before)
