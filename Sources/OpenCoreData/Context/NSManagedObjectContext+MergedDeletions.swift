@@ -57,13 +57,24 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Discards the unsaved references to objects whose rows no longer exist, and deletes the new
-  /// objects that a cascade rule deletes with them.
+  /// Discards the references to objects whose rows a save found missing: unsaved ones become `nil`,
+  /// unchanged objects that refer to them turn into faults, and the new objects that a cascade rule
+  /// applies to are deleted.
   ///
-  /// **Cost:** one pass over the changed objects, if there are such objects.
-  final func discardUnsavedReferences(to lost: Set<NSManagedObject>) {
+  /// Changed objects keep their rows, whose versions the save compares. **Cost:** one pass over the
+  /// changed objects, if there are such objects; the rows of the faults are read again.
+  final func discardKnownReferences(to lost: Set<NSManagedObject>) {
     guard !lost.isEmpty else { return }
-    for object in discardReferences(to: lost) { delete(object) }
+    let orphans = discardReferences(to: lost)
+    let outdated = objectsReferring(to: lost).filter { !$0.hasChanges }
+    if !outdated.isEmpty {
+      requiredCoordinator.forget(MergedChanges(updated: outdated.map(\.identity)))
+    }
+    for object in outdated {
+      object.turnIntoFault()
+      changes.eventRefreshed.insert(object)
+    }
+    for object in orphans { delete(object) }
   }
 
   /// Discards the unsaved references to objects that lose their rows; undo doesn't restore them.

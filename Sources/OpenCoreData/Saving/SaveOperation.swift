@@ -126,7 +126,7 @@ struct SaveOperation {
         guard attempt < Self.maximumAttempts else { throw NSError.mergeConflicts(conflicts) }
         try policyOfNewestRows().resolve(optimisticLockingConflicts: conflicts)
         lost = Set(conflicts.map(\.sourceObject).filter { $0.state.contains(.inaccessible) })
-        context.discardUnsavedReferences(to: lost)
+        context.discardKnownReferences(to: lost)
       } catch let error as ConstraintViolations {
         let conflicts = error.violations.map(constraintConflict)
         guard attempt < Self.maximumAttempts else { throw NSError.constraintConflicts(conflicts) }
