@@ -22,7 +22,8 @@ package enum ModelDocument {
   /// - Returns: The text of the file, and the parts of the model that the format can't represent:
   ///   default values of binary data and of attributes whose type has no default value in the
   ///   editor, `userInfo` values that aren't strings, control characters, validation predicates
-  ///   other than limits and patterns, their messages, and a second version identifier.
+  ///   other than limits and patterns, their messages, a second version identifier, the
+  ///   localization dictionary, and the order and other properties of fetch requests.
   package static func text(
     of model: NSManagedObjectModel
   ) -> (text: String, losses: [ModelError]) {

@@ -15,6 +15,9 @@ struct ModelDocumentWriter {
     root.set("minimumToolsVersion", "Automatic")
     root.set("sourceLanguage", "Swift")
     root.set("userDefinedModelVersionIdentifier", identifier(of: model))
+    if model.localizationDictionary?.isEmpty == false {
+      lose("the localization dictionary", "Set it in code.")
+    }
     for entity in model.entities { root.add(tag(of: entity)) }
     for request in model.fetchRequestTemplates { root.add(tag(of: request)) }
     for name in model.configurations { root.add(configuration(name, of: model)) }
@@ -124,6 +127,14 @@ struct ModelDocumentWriter {
     tag.set("returnDistinctResults", request.returnsDistinctResults, unless: false)
     if !request.sortDescriptors.isEmpty {
       lose("the order of the fetch request \(request.name)", "Set it in code.")
+    }
+    if request.predicate != nil, (try? request.readPredicate()) == nil {
+      lose(
+        "the predicate of the fetch request \(request.name), which has no format string",
+        "Set it in code.")
+    }
+    for property in request.original?.unwrittenProperties ?? [] {
+      lose("the \(property) of the fetch request \(request.name)", "Set it in code.")
     }
     return tag
   }

@@ -68,6 +68,13 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   /// - Throws: The syntax error of the format string.
   package func parsedPredicate() throws(PredicateSyntaxError) -> NSPredicate? {
     if let predicate { return predicate }
+    return try readPredicate()
+  }
+
+  /// Returns the predicate that a reader of a document gets.
+  ///
+  /// - Throws: The syntax error of the format string, such as that of a block.
+  func readPredicate() throws(PredicateSyntaxError) -> NSPredicate? {
     guard let predicateFormat else { return nil }
     return try NSPredicate.parse(predicateFormat, arguments: [])
   }
@@ -78,9 +85,18 @@ package struct FetchRequestTemplate: Sendable, Hashable {
 /// All are equal, so that two templates are compared as documents are.
 package struct OriginalRequest: @unchecked Sendable, Hashable {  // isn't modified
   package let request: AnyObject
+  /// The names of the request's properties with values that a document can't express.
+  package let unwrittenProperties: [String]
 
-  package init(_ request: AnyObject) {
+  /// Creates the reference to a request.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - unwrittenProperties: The names of its properties that a document can't express and that
+  ///     don't have their default values.
+  package init(_ request: AnyObject, unwrittenProperties: [String]) {
     self.request = request
+    self.unwrittenProperties = unwrittenProperties
   }
 
   package static func == (one: Self, other: Self) -> Bool { true }

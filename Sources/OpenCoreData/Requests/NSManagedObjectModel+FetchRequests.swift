@@ -172,7 +172,29 @@ extension FetchRequestTemplate {
     includesPendingChanges = request.includesPendingChanges
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
     returnsDistinctResults = request.returnsDistinctResults
-    original = OriginalRequest(TemplateRequest(request))
+    original = OriginalRequest(
+      TemplateRequest(request), unwrittenProperties: request.unwrittenProperties)
+  }
+}
+
+extension NSFetchRequest {
+  /// The names of the properties that a model document can't express and that don't have their
+  /// default values.
+  fileprivate var unwrittenProperties: [String] {
+    let properties = [
+      (name: "affectedStores", isSet: affectedStores != nil),
+      (name: "fetchOffset", isSet: fetchOffset != 0),
+      (name: "havingPredicate", isSet: havingPredicate != nil),
+      (name: "propertiesToFetch", isSet: propertiesToFetch?.isEmpty == false),
+      (name: "propertiesToGroupBy", isSet: propertiesToGroupBy?.isEmpty == false),
+      (
+        name: "relationshipKeyPathsForPrefetching",
+        isSet: relationshipKeyPathsForPrefetching?.isEmpty == false
+      ),
+      (name: "shouldRefreshRefetchedObjects", isSet: shouldRefreshRefetchedObjects),
+      (name: "sortDescriptors", isSet: swiftSort != nil),
+    ]
+    return properties.filter { $0.isSet }.map { $0.name }
   }
 }
 

@@ -70,10 +70,12 @@ import Testing
     age.attributeType = .binaryDataAttributeType
     age.defaultValue = Data([1])
     model.versionIdentifiers = ["1", "2"]
+    model.localizationDictionary = ["Entity/Animal": "Tier"]
     #expect(
       ModelDocument.text(of: model).losses.map(\.description) == [
         "A model document can't contain more than one version identifier, or one that isn't a string. "
           + "Keep the compiled model too.",
+        "A model document can't contain the localization dictionary. Set it in code.",
         "Animal.name: A model document can't contain these validation predicates. Set them in code.",
         "Animal.name: A model document can't contain a user info entry that isn't a string: count. "
           + "Write it as text.",

@@ -150,5 +150,28 @@ struct FetchTemplateTests {
       #expect(found.shouldRefreshRefetchedObjects)
       #expect(found.entity === model.entitiesByName["Employee"])
     }
+    #expect(
+      ModelDocument.text(of: copied).losses.map(\.description)
+        == [
+          "fetchOffset", "havingPredicate", "propertiesToFetch", "propertiesToGroupBy",
+          "relationshipKeyPathsForPrefetching", "shouldRefreshRefetchedObjects",
+        ].map { property in
+          "A model document can't contain the \(property) of the fetch request names. Set it in code."
+        })
+  }
+
+  @Test func documentsReportPredicatesWithoutAFormatString() throws {
+    let model = TestModels.company()
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+    request.predicate = NSPredicate(format: "name == $name")
+    model.setFetchRequestTemplate(request, forName: "named")
+    #expect(ModelDocument.text(of: model).losses == [])
+    request.predicate = NSPredicate(block: { _, _ in true })
+    model.setFetchRequestTemplate(request, forName: "chosen")
+    #expect(
+      ModelDocument.text(of: model).losses.map(\.description) == [
+        "A model document can't contain the predicate of the fetch request chosen, which has no format "
+          + "string. Set it in code."
+      ])
   }
 }
