@@ -17,12 +17,15 @@ enum DescriptionArchive {
   // MARK: Writing
 
   static func encode(_ model: NSManagedObjectModel, with coder: NSCoder) {
+    checkOrders(of: model.fetchRequestTemplates)
+    checkOrders(of: model.entities.flatMap(\.ownProperties))
     encode(ModelArchive.bytes(of: model), with: coder)
   }
 
   /// Writes an entity with the entities that it refers to: those of its model.
   static func encode(_ entity: NSEntityDescription, with coder: NSCoder) {
     let graph = graph(of: entity)
+    checkOrders(of: graph.flatMap(\.ownProperties))
     encode(ModelArchive.bytes(of: graph), with: coder)
     coder.encode(index(of: entity, in: graph), forKey: entityKey)
   }
@@ -47,6 +50,7 @@ enum DescriptionArchive {
     _ properties: [NSPropertyDescription], indexes: [NSFetchIndexDescription],
     with coder: NSCoder
   ) {
+    checkOrders(of: properties)
     let carrier = NSEntityDescription()
     carrier.name = carrierName
     var copies: [String: NSPropertyDescription] = [:]
@@ -64,6 +68,20 @@ enum DescriptionArchive {
 
   private static func encode(_ bytes: [UInt8], with coder: NSCoder) {
     coder.encode(NSData(data: Data(bytes)), forKey: modelKey)
+  }
+
+  private static func checkOrders(of properties: [NSPropertyDescription]) {
+    checkOrders(of: properties.compactMap { ($0 as? NSFetchedPropertyDescription)?.template })
+  }
+
+  /// Stops with a fatal error for a fetch request that is sorted with a comparator, which would be
+  /// another order in the archive.
+  private static func checkOrders(of requests: [FetchRequestTemplate]) {
+    for request in requests {
+      guard request.sortDescriptors.contains(where: { $0.comparison == nil }) else { continue }
+      fatalError(
+        "the fetch request \(request.name) is sorted with a comparator block, which can't be archived")
+    }
   }
 
   /// Returns the entities of an entity's model, or those that can be reached from the entity if it
@@ -154,8 +172,9 @@ extension NSManagedObjectModel: NSSecureCoding {
   /// Encodes the model in the form of a compiled model.
   ///
   /// Content that compiled models omit is lost: values of `userInfo` and default values that aren't
-  /// property-list values, UUIDs, URLs, or decimals, and settings of the model editor. Takes time
-  /// in proportion to the model.
+  /// property-list values, UUIDs, URLs, or decimals, and settings of the model editor. Traps for a
+  /// fetch request that is sorted with a comparator, where Foundation raises an exception. Takes
+  /// time in proportion to the model.
   public func encode(with coder: NSCoder) {
     DescriptionArchive.encode(self, with: coder)
   }
@@ -178,6 +197,8 @@ extension NSEntityDescription: NSSecureCoding {
   public static var supportsSecureCoding: Bool { true }
 
   /// Encodes the entity with all entities of its model.
+  ///
+  /// Traps for a fetched property that is sorted with a comparator.
   public func encode(with coder: NSCoder) {
     DescriptionArchive.encode(self, with: coder)
   }
@@ -227,6 +248,8 @@ extension NSPropertyDescription: NSSecureCoding {
   public class var supportsSecureCoding: Bool { true }
 
   /// Encodes the property: a relationship with all entities of its model, others by themselves.
+  ///
+  /// Traps for a fetched property that is sorted with a comparator.
   public final func encode(with coder: NSCoder) {
     DescriptionArchive.encode(self, with: coder)
   }

@@ -1,12 +1,14 @@
 extension FetchRequestTemplate {
   /// The template as a dictionary of property list values.
   ///
-  /// Default values are omitted.
+  /// Default values are omitted, and so is the order from the first comparator on: it has no name
+  /// from which a reader could create it.
   var archived: [AnyHashable: Any] {
     var values: [AnyHashable: Any] = ["name": name, "entity": entityName]
     if let predicateFormat { values["predicate"] = predicateFormat }
-    if !sortDescriptors.isEmpty {
-      values["sort"] = sortDescriptors.map { descriptor in
+    let named = sortDescriptors.prefix { $0.comparison != nil }
+    if !named.isEmpty {
+      values["sort"] = named.map { descriptor in
         [descriptor.key ?? "", descriptor.ascending, descriptor.comparison?.rawValue ?? ""]
           as [Any]
       }

@@ -175,6 +175,34 @@ struct DescriptionCodingTests {
     }
   }
 
+  @Test func ordersByComparatorsAreNotArchived() async throws {
+    let archived = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let model = DescriptionCodingTests.modelSortedByComparator()
+      _ = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)
+    }
+    #expect(
+      archived.message.contains(
+        "the fetch request all is sorted with a comparator block, which can't be archived"))
+    // The model in a store has the order as far as it has names.
+    let model = Self.modelSortedByComparator()
+    let read = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+    #expect(read.fetchRequestTemplates.first?.sortDescriptors.map(\.key) == ["name"])
+  }
+
+  static func modelSortedByComparator() -> NSManagedObjectModel {
+    let model = EntityTests.model()
+    var template = FetchRequestTemplate(name: "all", entityName: "Animal", predicateFormat: nil)
+    template.sortDescriptors = [
+      NSSortDescriptor(key: "name", ascending: true),
+      NSSortDescriptor(key: "age", ascending: true, comparator: { _, _ in .orderedSame }),
+      NSSortDescriptor(key: "name", ascending: false),
+    ]
+    model.fetchRequestTemplates = [template]
+    return model
+  }
+
   @Test(arguments: [1, 2, 3])
   func corruptModelsInArchivesNeverTrap(seed: UInt64) throws {
     let model = try zoo()
