@@ -96,6 +96,12 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     coder.encode(value, forKey: PredicateArchiveKey.value)
   }
 
+  /// Does nothing: a decoded predicate can be evaluated, also one from an untrusted archive.
+  ///
+  /// In Foundation, evaluating a securely decoded predicate raises an exception until this method
+  /// is called.
+  open func allowEvaluation() {}
+
   /// Foundation's canonical format.
   ///
   /// It parses to an equal predicate, except for blocks and for constants without a format, which

@@ -37,6 +37,19 @@ import Testing
     }
   }
 
+  @Test func decodedObjectsAreEvaluated() throws {
+    let predicate = try #require(try roundTripped(NSPredicate(format: "name == 'a'")))
+    #expect(predicate.evaluate(with: ["name": "a"]))
+    predicate.allowEvaluation()
+    #expect(!predicate.evaluate(with: ["name": "b"]))
+    let expression = try #require(try roundTripped(NSExpression(format: "1 + 2")))
+    expression.allowEvaluation()
+    #expect(expression.expressionValue(with: nil, context: nil) as? Int == 3)
+    let order = try #require(try roundTripped(NSSortDescriptor(key: nil, ascending: false)))
+    order.allowEvaluation()
+    #expect(["a", "b"].sorted(using: [order]) == ["b", "a"])
+  }
+
   @Test(arguments: [
     ("NSExpression", ["NSExpressionType": 4], true),
     ("NSExpression", ["NSExpressionType": 3], false),

@@ -231,6 +231,11 @@ struct PredicateEvaluationTests {
     #expect((found as? [Any])?.count == 1)
   }
 
+  @Test func blocksOfExpressionsAreReturned() {
+    let expression = NSExpression(block: { _, arguments, _ in arguments.count }, arguments: [])
+    #expect(expression.expressionBlock(nil, [1, 2], nil) as? Int == 2)
+  }
+
   @Test func assignmentsChangeTheContext() {
     let context = NSMutableDictionary(dictionary: ["x": 2])
     let expression = NSExpression(format: "$y := $x * 21")

@@ -215,7 +215,7 @@ import Testing
       let maker: String
     }
     let descriptor = NSSortDescriptor(keyPath: \Car.maker, ascending: true)
-    #expect(descriptor.key == nil)
+    #expect(descriptor.key == nil && descriptor.keyPath == (\Car.maker as AnyKeyPath))
     let cars = [Car(maker: "b"), Car(maker: "a")].sorted(using: [descriptor])
     #expect(cars.map(\.maker) == ["a", "b"])
   }

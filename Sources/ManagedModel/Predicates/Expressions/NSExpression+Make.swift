@@ -289,6 +289,12 @@ extension NSExpression {
     return no
   }
 
+  /// The block of an expression that was created with one.
+  public var expressionBlock: @Sendable (Any?, [Any], NSMutableDictionary?) -> Any {
+    guard case .block(let block, _) = node else { unavailable("expressionBlock") }
+    return block.body
+  }
+
   private func unavailable(_ property: String) -> Never {
     fatalError("an expression of type \(expressionType) has no \(property): \(self)")
   }

@@ -101,6 +101,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
   }
 
+  /// Does nothing: a decoded expression can be evaluated, as `NSPredicate.allowEvaluation()`
+  /// describes.
+  open func allowEvaluation() {}
+
   /// Returns the value of `onlyKey`, which must not be `nil`.
   func valueOfOnlyKey(in record: any PredicateRecord) -> PredicateValue {
     lastPosition.value(of: onlyKey ?? "", in: record)

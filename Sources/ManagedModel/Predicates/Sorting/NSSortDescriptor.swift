@@ -109,6 +109,15 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     coder.encode(NSString(string: comparison.rawValue), forKey: "NSSelector")
   }
 
+  /// Does nothing: a decoded sort descriptor can be used, as `NSPredicate.allowEvaluation()`
+  /// describes.
+  open func allowEvaluation() {}
+
+  /// The Swift key path that the descriptor was created with; `nil` for one with a key as text.
+  ///
+  /// An archive doesn't contain it.
+  public var keyPath: AnyKeyPath? { swiftKeyPath }
+
   /// The comparator of the initializer, or one for the selector.
   ///
   /// It receives `NSNull` for `nil`.
