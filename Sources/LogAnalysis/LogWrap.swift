@@ -115,15 +115,15 @@ package struct LogWrap: Sendable, Equatable {
   static func isInClassPrefix(
     _ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>, _ spaces: Int
   ) -> Bool {
-    let tail = Array(line.suffix(40)) + repeatElement(UInt8(ascii: " "), count: spaces)
-    guard tail.contains(where: { $0 == UInt8(ascii: "C") || $0 == UInt8(ascii: "c") }) else {
-      return false
-    }
-    return classPrefixes.contains { mark in
-      (1...min(mark.count, tail.count)).contains { length in
-        tail.suffix(length).elementsEqual(mark.prefix(length))
-          && next.starts(with: mark.dropFirst(length))
-          && tail.dropLast(length).last?.isWord != true
+    let isFirst: (UInt8) -> Bool = { $0 == UInt8(ascii: "C") || $0 == UInt8(ascii: "c") }
+    let end = line.suffix(40)
+    guard end.contains(where: isFirst) else { return false }
+    let tail = Array(end) + repeatElement(UInt8(ascii: " "), count: spaces)
+    return tail.indices.contains { start in
+      guard isFirst(tail[start]), start == 0 || !tail[start - 1].isWord else { return false }
+      let begun = tail[start...]
+      return classPrefixes.contains { mark in
+        mark.starts(with: begun) && next.starts(with: mark.dropFirst(begun.count))
       }
     }
   }
