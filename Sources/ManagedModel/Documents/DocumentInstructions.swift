@@ -18,28 +18,29 @@ enum DocumentInstructions {
   ///   declarations.
   static func blank(in bytes: inout [UInt8]) throws(Problem) {
     var index = 0
-    while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
-      let rest = bytes[start...]
-      if rest.starts(with: "<?".utf8) {
+    while let start = offset(of: "<", in: bytes, from: index) {
+      if starts(with: "<?", at: start, in: bytes) {
         guard let end = end(of: "?>", in: bytes, from: start + 2) else {
           throw Problem(message: "The instruction that begins here has no \"?>\".", offset: start)
         }
         // Anywhere else, the parser reports a declaration as an error.
-        if start == 0 || !isDeclaration(rest) {
+        if start == 0 || !isDeclaration(bytes[start...]) {
           for index in start..<end where bytes[index] != UInt8(ascii: "\n") {
             bytes[index] = UInt8(ascii: " ")
           }
         }
         index = end
-      } else if rest.starts(with: "<!--".utf8) {
+      } else if starts(with: "<!--", at: start, in: bytes) {
         guard let end = end(of: "-->", in: bytes, from: start + 4) else { return }
         index = end
-      } else if rest.starts(with: "<![CDATA[".utf8) {
+      } else if starts(with: "<![CDATA[", at: start, in: bytes) {
         guard let end = end(of: "]]>", in: bytes, from: start + 9) else { return }
         index = end
       } else {
         let end = tagEnd(in: bytes, from: start + 1)
-        if rest.starts(with: "<!DOCTYPE".utf8), bytes[end...].first == UInt8(ascii: "[") {
+        if starts(with: "<!DOCTYPE", at: start, in: bytes),
+          bytes[end...].first == UInt8(ascii: "[")
+        {
           throw Problem(
             message: "Declarations in the document type aren't supported.", offset: end)
         }
@@ -54,36 +55,56 @@ enum DocumentInstructions {
       && instruction.dropFirst(5).first.map { " \t\r\n?".utf8.contains($0) } == true
   }
 
-  /// Returns the index after the first occurrence of a terminator, or `nil` if there's none.
-  private static func end(of terminator: String, in bytes: [UInt8], from start: Int) -> Int? {
-    let terminator = Array(terminator.utf8)
-    var index = start
-    while index + terminator.count <= bytes.count {
-      if bytes[index] == terminator[0],
-        bytes[index..<(index + terminator.count)].elementsEqual(terminator)
+  /// Returns the index after the first occurrence of a mark, or `nil` if there's none.
+  private static func end(of mark: StaticString, in bytes: [UInt8], from start: Int) -> Int? {
+    offset(of: mark, in: bytes, from: start).map { $0 + mark.utf8CodeUnitCount }
+  }
+
+  /// Returns the index of the first occurrence of a mark, or `nil` if there's none.
+  private static func offset(of mark: StaticString, in bytes: [UInt8], from start: Int) -> Int? {
+    bytes.withUnsafeBytes { buffer in
+      guard let base = buffer.baseAddress else { return nil }
+      var start = start
+      while start < buffer.count,
+        let found = memchr(base + start, Int32(mark.utf8Start[0]), buffer.count - start)
       {
-        return index + terminator.count
+        start = UnsafeRawPointer(found) - base
+        if starts(with: mark, at: start, in: bytes) { return start }
+        start += 1
       }
-      index += 1
+      return nil
     }
-    return nil
+  }
+
+  /// Returns whether a mark is at an index.
+  private static func starts(with mark: StaticString, at start: Int, in bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { buffer in
+      guard let base = buffer.baseAddress, buffer.count - start >= mark.utf8CodeUnitCount else {
+        return false
+      }
+      return memcmp(base + start, mark.utf8Start, mark.utf8CodeUnitCount) == 0
+    }
   }
 
   /// Returns the index of the first `>`, `<`, or `[` outside of quotation marks, or the end.
   private static func tagEnd(in bytes: [UInt8], from start: Int) -> Int {
-    var quote: UInt8?
-    for index in start..<bytes.count {
-      let byte = bytes[index]
-      if let open = quote {
-        if byte == open { quote = nil }
-        continue
+    bytes.withUnsafeBufferPointer { bytes in
+      var quote: UInt8?
+      var index = start
+      while index < bytes.count {
+        let byte = bytes[index]
+        if let open = quote {
+          if byte == open { quote = nil }
+        } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+          quote = byte
+        } else if byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<")
+          || byte == UInt8(ascii: "[")
+        {
+          return index
+        }
+        index += 1
       }
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "'"): quote = byte
-      case UInt8(ascii: ">"), UInt8(ascii: "<"), UInt8(ascii: "["): return index
-      default: break
-      }
+      return bytes.count
     }
-    return bytes.count
   }
 }

@@ -228,27 +228,38 @@ struct DocumentText {
   init(file: String, bytes: [UInt8]) {
     self.file = file
     self.bytes = bytes
-    lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
-    var counts = [0]
-    for start in stride(from: 0, to: bytes.count, by: Self.blockSize) {
-      let block = bytes[start..<min(start + Self.blockSize, bytes.count)]
-      counts.append(counts[counts.count - 1] + Self.characters(in: block))
+    lineStarts = bytes.withUnsafeBufferPointer { buffer in
+      var (starts, index) = ([0], 0)
+      while index < buffer.count {
+        if buffer[index] == UInt8(ascii: "\n") { starts.append(index + 1) }
+        index += 1
+      }
+      return starts
     }
-    charactersBefore = counts
+    charactersBefore = bytes.withUnsafeBufferPointer { buffer in
+      var counts = [0]
+      for start in stride(from: 0, to: buffer.count, by: Self.blockSize) {
+        let end = min(start + Self.blockSize, buffer.count)
+        counts.append(counts[counts.count - 1] + Self.characters(in: buffer[start..<end]))
+      }
+      return counts
+    }
   }
 
   /// Returns the offset of the last `<name` between two offsets, or the first offset if there's
   /// none.
   func tagOffset(of name: String, from first: Int, to last: Int) -> Int {
     let tag = [UInt8(ascii: "<")] + Array(name.utf8)
-    var start = min(last, bytes.count) - tag.count
-    while start > first {
-      if bytes[start] == tag[0], bytes[start..<start + tag.count].elementsEqual(tag) {
-        return start
+    return bytes.withUnsafeBufferPointer { buffer in
+      var start = min(last, buffer.count) - tag.count
+      while start > first {
+        if buffer[start] == tag[0], buffer[start..<start + tag.count].elementsEqual(tag) {
+          return start
+        }
+        start -= 1
       }
-      start -= 1
+      return first
     }
-    return first
   }
 
   /// Returns the offset of an attribute's value in the tag at an offset, or that of the tag.
@@ -307,11 +318,20 @@ struct DocumentText {
 
   private func characters(before offset: Int) -> Int {
     let block = offset / Self.blockSize
-    return charactersBefore[block] + Self.characters(in: bytes[block * Self.blockSize..<offset])
+    return charactersBefore[block]
+      + bytes.withUnsafeBufferPointer {
+        Self.characters(in: $0[block * Self.blockSize..<offset])
+      }
   }
 
-  private static func characters(in bytes: ArraySlice<UInt8>) -> Int {
-    bytes.count { $0 & 0xC0 != 0x80 }
+  private static func characters(in bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
+    let bytes = UnsafeBufferPointer(rebasing: bytes)
+    var (count, index) = (0, 0)
+    while index < bytes.count {
+      if bytes[index] & 0xC0 != 0x80 { count &+= 1 }
+      index &+= 1
+    }
+    return count
   }
 
   /// Returns the index of the last number that isn't greater than a limit, or 0; the numbers are in
