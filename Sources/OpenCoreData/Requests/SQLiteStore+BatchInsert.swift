@@ -109,14 +109,21 @@ extension SQLiteStore {
       while true {
         let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
         if handler(object) { return }
-        let slots = layout.slots
-        try body(
-          (
-            slots.map { $0.kind.isToOne ? .null : object.rawValue($0) },
-            Set(object.changedSlotIndices())
-          ))
+        try body(values(of: object, layout))
       }
     }
+  }
+
+  /// Returns an object's attributes.
+  ///
+  /// Those that were set are given, even to the default value: the stored row may have another one.
+  private func values(of object: NSManagedObject, _ layout: EntityLayout) -> GivenValues {
+    let given = layout.slots.filter { slot in
+      !slot.kind.isToOne && object.values?.isChanged(slot.index) == true
+    }
+    return (
+      layout.slots.map { $0.kind.isToOne ? .null : object.rawValue($0) }, Set(given.map(\.index))
+    )
   }
 
   private func values(

@@ -123,6 +123,33 @@ struct BatchInsertTests {
     }
   }
 
+  @Test("A handler's object updates the stored row with each value that it sets, also the default")
+  func handlersObjectsSetDefaultValues() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.regions())
+    let context = stack.context(.overwrite)
+    try context.performAndWait {
+      _ = context.make("Country", ["code": "FR", "name": "old", "size": Int32(5)])
+      try context.save()
+      var isDone = false
+      let request = NSBatchInsertRequest(entityName: "Country") { (country: NSManagedObject) in
+        country.setValue("FR", forKey: "code")
+        country.setValue(nil, forKey: "name")
+        let wasDone = isDone
+        isDone = true
+        return wasDone
+      }
+      request.resultType = .count
+      let result = try context.execute(request) as? NSBatchInsertResult
+      #expect(result?.result as? Int == 1)
+    }
+    let reader = try stack.foreignContext()
+    try reader.performAndWait {
+      let country = try #require(try reader.everyObject(of: "Country").first)
+      #expect(country.value(forKey: "name") == nil)
+      #expect(country.value(forKey: "size") as? Int32 == 5)
+    }
+  }
+
   @Test("The result contains the ID of a row once, even if several dictionaries update it")
   func updatedRowIsInTheResultOnce() throws {
     let stack = try SharedStack(.sqlite, SavingModels.regions())
