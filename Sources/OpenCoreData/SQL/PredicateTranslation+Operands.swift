@@ -12,7 +12,13 @@ extension PredicateTranslation {
       if let column = computedColumn(name) { return column }
       return try walk([], in: try scope(of: name, at: site), at: site, text: "$\(name)")
     case .keyPath(let path):
-      if let key = path.onlyKey, let column = computedColumn(key) { return column }
+      // A function over the rows reads their property, even if a computed value has its name.
+      if let key = path.onlyKey,
+        aggregatesRows || root.entity.description.propertiesByName[key] == nil,
+        let column = computedColumn(key)
+      {
+        return column
+      }
       if let found = try rowAggregate(path, at: site) { return found }
       return try walk(path.components[...], in: site.scopes[0], at: site, text: path.text)
     case .path(let base, let path):

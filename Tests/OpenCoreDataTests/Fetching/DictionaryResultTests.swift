@@ -327,6 +327,27 @@ struct DictionaryResultTests {
   }
 
   @Test(
+    "A function in the condition of a group reads the property that has a computed value's name",
+    arguments: StoreKind.allCases)
+  func functionsOfConditionsReadProperties(kind: StoreKind) throws {
+    let setup = try Setup(kind)
+    let counts = Dictionary(grouping: setup.warehouse.items) { $0.name }
+      .mapValues { $0.compactMap(\.count) }.values
+    let cases: [(String, Int)] = [
+      ("sum:(count) > 5", counts.count { $0.reduce(0, +) > 5 }),
+      ("@sum.count > 5 AND count > 7", counts.count { $0.reduce(0, +) > 7 }),
+      ("max:(count) < count", counts.count { ($0.max() ?? 0) < $0.reduce(0, +) }),
+    ]
+    for (format, expected) in cases {
+      let found = try setup.fetch(["name", Self.describe("count", "sum:(count)")]) { request in
+        request.propertiesToGroupBy = ["name"]
+        request.havingPredicate = NSPredicate(format: format)
+      }
+      #expect(found.count == expected, "\(format)")
+    }
+  }
+
+  @Test(
     "Functions in a list, and those that a method is called on, are of all rows of a group",
     arguments: StoreKind.allCases)
   func functionsInListsAreOfAllRows(kind: StoreKind) throws {
