@@ -302,10 +302,11 @@ extension PredicateTranslation {
     case .object(let found, _) where ["self", "SELF", "objectID"].contains(key):
       column = found
     case .toMany(let path) where path.rest.first != nil:
-      guard case .computed(let found, _) = try aggregate(path, at: site) else {
+      guard case .computed(let found, let type) = try aggregate(path, at: site) else {
         throw TranslationError(key, "A store can't sort by this value.")
       }
       column = found
+      isText = type == .text
     case .toMany:
       throw TranslationError(key, "A to-many relationship can't be a sort key.")
     case .object(_, let entity):

@@ -51,6 +51,37 @@ struct FetchOrderTests {
     }
   }
 
+  @Test(
+    "A comparison of strings applies to the greatest string of a relationship's objects",
+    arguments: StoreKind.allCases)
+  func stringsOfRelationshipsAreComparedAsRequested(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: TestModels.company())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let entities = stack.model.entitiesByName
+      let (department, employee) = (
+        try #require(entities["Department"]), try #require(entities["Employee"])
+      )
+      for name in ["b", "A", "C"] {
+        let home = NSManagedObject(entity: department, insertInto: context)
+        home.setValue(name, forKey: "name")
+        let person = NSManagedObject(entity: employee, insertInto: context)
+        person.setValue(name, forKey: "name")
+        person.setValue(home, forKey: "department")
+      }
+      try context.save()
+      func names(_ comparison: NSSortDescriptor.Comparison) throws -> [String] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
+        request.sortDescriptors = [
+          NSSortDescriptor(key: "employees.@max.name", ascending: true, selector: comparison)
+        ]
+        return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+      }
+      #expect(try names(.binary) == ["A", "C", "b"])
+      #expect(try names(.caseInsensitiveCompare) == ["A", "b", "C"])
+    }
+  }
+
   @Test("S6.26 manual paging: IDs, then one page at a time", arguments: StoreKind.allCases)
   func manualPagingLoadsIDsThenOnePageAtATime(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
