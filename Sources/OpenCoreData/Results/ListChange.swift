@@ -148,19 +148,22 @@ struct ListChange {
     _ objects: [NSManagedObject], toSectionsOf results: FetchedResults, _ removedPositions: [Int],
     _ remaining: Int
   ) {
-    // The end of each section among the objects that stay.
-    var ends: [String: Int] = [:]
+    // The index of each section, and its end among the objects that stay.
+    var places: [String: (index: Int, end: Int)] = [:]
     var removedCount = 0
-    for (name, end) in zip(results.sectionNames, results.sectionStarts.dropFirst()) {
+    for (index, name) in results.sectionNames.enumerated() {
+      let end = results.sectionStarts[index + 1]
       while removedCount < removedPositions.count, removedPositions[removedCount] < end {
         removedCount += 1
       }
-      ends[name] = end - removedCount
+      places[name] = (index, end - removedCount)
     }
+    // By section: one without remaining objects ends where the previous one does.
     let coming = objects.map { object in
       let name = results.sectionName(of: object)
-      return (object: object, name: name, end: ends[name] ?? remaining)
-    }.sorted { ($0.end, $0.name) < ($1.end, $1.name) }
+      let place = places[name] ?? (index: results.sectionNames.count, end: remaining)
+      return (object: object, name: name, index: place.index, end: place.end)
+    }.sorted { ($0.index, $0.name) < ($1.index, $1.name) }
     for (offset, entry) in coming.enumerated() {
       inserted.append((entry.object, entry.end + offset))
       insertedNames.append(entry.name)

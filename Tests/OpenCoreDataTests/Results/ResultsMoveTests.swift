@@ -47,6 +47,40 @@ struct ResultsMoveTests {
     }
   }
 
+  @Test("Without an order, new sections follow the last one, also if that gets an object, too")
+  func newSectionsFollowTheLastOne() throws {
+    let bed = try ContextBed(.sqlite)
+    let context = bed.context()
+    try context.performAndWait {
+      func add(_ name: String, _ number: Int64) -> NSManagedObject {
+        context.make("Person", ["name": name, "number": number])
+      }
+      let first = add("z", 1)
+      try context.save()
+      let request = Self.request()
+      request.sortDescriptors = []
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "name",
+        cacheName: nil)
+      let listener = ResultsListener()
+      controller.delegate = listener
+      try controller.performFetch()
+      listener.start(controller.sections)
+      let (second, third) = (add("z", 2), add("a", 3))
+      context.processPendingChanges()
+      #expect(controller.sections?.map(\.name) == ["z", "a"])
+      #expect(controller.fetchedObjects == [first, second, third])
+      #expect(listener.mirror.map { $0.name } == ["z", "a"])
+      // The last section loses its object, and gets another one.
+      context.delete(third)
+      let (fourth, fifth) = (add("b", 4), add("a", 5))
+      context.processPendingChanges()
+      #expect(controller.sections?.map(\.name) == ["z", "a", "b"])
+      #expect(controller.fetchedObjects == [first, second, fifth, fourth])
+      #expect(listener.mirror.flatMap { $0.objects } == controller.fetchedObjects)
+    }
+  }
+
   /// A controller with other titles of sections.
   private final class Titled: NSFetchedResultsController<NSManagedObject> {
     override func sectionIndexTitle(forSectionName sectionName: String) -> String? {
