@@ -85,7 +85,8 @@ extension SQLiteStore {
             ? "values in external storage can't be copied." : "their types differ."))
     }
     let column: SQLFragment = "\(raw: SQLSyntax.quoted(entity(layout).columns[source.index].name))"
-    return source.kind.isWhole && slot.kind != .bool || source.kind == slot.kind
+    return source.kind.isWhole && slot.kind != .bool && slot.kind != .float
+      || source.kind == slot.kind
       ? column : PredicateTranslation.stored(column, as: slot.kind)
   }
 }

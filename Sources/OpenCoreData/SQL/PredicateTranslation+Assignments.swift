@@ -73,13 +73,14 @@ extension PredicateTranslation {
   }
 
   /// Returns a value as a slot's column stores it: a Boolean as 0 or 1, an integer without a
-  /// fraction.
+  /// fraction, a float with its precision.
   ///
   /// The affinity of the other columns converts numbers.
   static func stored(_ value: SQLFragment, as kind: RowSlot.Kind) -> SQLFragment {
     switch kind {
     case .bool: "(\(value) <> 0)"
     case .int16, .int32, .int64: "\(raw: AssignedInteger.function)(\(value))"
+    case .float: "\(raw: AssignedFloat.function)(\(value))"
     default: value
     }
   }

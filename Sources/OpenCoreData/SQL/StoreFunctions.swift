@@ -36,6 +36,9 @@ package enum StoreFunctions {
       AssignedInteger.function, argumentCount: 1, deterministic: true
     ) { try AssignedInteger.value($0) }
     try connection.createFunction(
+      AssignedFloat.function, argumentCount: 1, deterministic: true
+    ) { AssignedFloat.value($0) }
+    try connection.createFunction(
       "NSCoreDataNow", argumentCount: 0, deterministic: false
     ) { _ in .real(Date().timeIntervalSinceReferenceDate) }
     for name in triggerFunctions {
@@ -272,6 +275,22 @@ enum AssignedInteger {
       }
       return .integer(whole)
     case .null?, .text?, .blob?, nil: return .null
+    }
+  }
+}
+
+/// The conversion of a computed number to the float that a batch update assigns.
+///
+/// The name is OpenCoreData's.
+enum AssignedFloat {
+  static let function = "NSCoreDataFloat"
+
+  /// Returns a number with the precision of a float; `nil` for anything else.
+  static func value(_ arguments: [SQLiteValue]) -> SQLiteValue {
+    switch arguments.first {
+    case .integer(let number)?: .real(Double(Float(number)))
+    case .real(let number)?: .real(Double(Float(number)))
+    case .null?, .text?, .blob?, nil: .null
     }
   }
 }

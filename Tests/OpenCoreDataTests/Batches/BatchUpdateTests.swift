@@ -179,6 +179,29 @@ struct BatchUpdateTests {
     }
   }
 
+  @Test("A float that's computed or copied has a float's precision, as if it were set")
+  func computedFloatsHaveTheirPrecision() throws {
+    let stack = try SharedStack(.sqlite, TestModels.library())
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Article", ["double": 0.1, "int32": Int32(16_777_217)])
+      try context.save()
+      let cases: [(String, Double)] = [
+        ("double", 0.1), ("double * 3", 0.3), ("int32", 16_777_217),
+        ("TERNARY(int32 > 1, double, 1)", 0.1),
+      ]
+      for (format, expected) in cases {
+        let update = NSBatchUpdateRequest(entityName: "Article")
+        update.propertiesToUpdate = ["float": NSExpression(format: format)]
+        try context.execute(update)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Article")
+        request.predicate = NSPredicate(
+          format: "float == %@", NSNumber(value: Float(expected)))
+        #expect(try context.count(for: request) == 1, "\(format)")
+      }
+    }
+  }
+
   @Test("An expression is evaluated for each row, with its values before the update")
   func expressionsAreEvaluatedForEachRow() throws {
     let stack = try SharedStack(.sqlite, TestModels.library())
