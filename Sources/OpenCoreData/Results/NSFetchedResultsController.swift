@@ -16,8 +16,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// Creates a controller that hasn't fetched yet.
   ///
-  /// It's a programmer error to pass a request whose `sortDescriptors` is `nil`, or one for object
-  /// IDs or a count. No statements.
+  /// It's a programmer error to pass a request whose `sortDescriptors` is `nil` and that has no
+  /// Swift sort descriptors either, or one for object IDs or a count. No statements.
   /// - Parameters:
   ///   - fetchRequest: The request for objects or, without a delegate, for dictionaries. If its
   ///     `sortDescriptors` is empty, the objects are in the store's order, and new ones are
@@ -34,7 +34,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?
   ) {
-    guard fetchRequest.sortDescriptors != nil else {
+    guard fetchRequest.sortDescriptors != nil || fetchRequest.swiftSort != nil else {
       fatalError(
         "a fetched results controller needs a fetch request with sort descriptors: set its "
           + "sortDescriptors, to an empty array if the order doesn't matter")

@@ -139,6 +139,22 @@ import Testing
     }
   }
 
+  @Test func resultsControllersHaveTheOrderOfSwiftSortDescriptors() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(3, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = NSFetchRequest<Mood>(entityName: "Mood")
+      request.setSortDescriptors([SortDescriptor(\Mood.date, order: .reverse)])
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+        cacheName: nil)
+      try controller.performFetch()
+      let seconds = controller.fetchedObjects?.map { $0.date.timeIntervalSinceReferenceDate }
+      #expect(seconds == [120, 60, 0])
+    }
+  }
+
   /// Predicates with optional values, and the identifiers of the moods that match, of "x", "y", and
   /// none.
   static var optionalCases: [(Foundation.Predicate<Mood>, String)] {
