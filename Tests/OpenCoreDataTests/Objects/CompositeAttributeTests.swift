@@ -184,6 +184,15 @@ struct CompositeAttributeTests {
       let fields = NSFetchRequest<NSManagedObject>(entityName: "Field")
       fields.predicate = NSPredicate(format: "ANY planes.colors.body == 'blue'")
       #expect(try context.fetch(fields).map { $0.value(forKey: "name") as? String } == ["far"])
+      fields.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      for (condition, names) in [
+        ("$p.colors.tail == nil", ["far"]), ("nil != $p.colors.tail", ["near"]),
+        ("$p.colors != nil AND $p.field.spot != nil", ["far", "near"]), ("$p.colors == nil", []),
+      ] as [(String, [String])] {
+        fields.predicate = NSPredicate(format: "SUBQUERY(planes, $p, \(condition)).@count == 1")
+        let found = try context.fetch(fields).map { $0.value(forKey: "name") as? String }
+        #expect(found == names, "\(condition)")
+      }
       let order = NSFetchRequest<NSManagedObject>(entityName: "Plane")
       order.sortDescriptors = [
         NSSortDescriptor(key: "colors.body", ascending: false),
