@@ -176,6 +176,19 @@ extension NSManagedObject {
     return objects
   }
 
+  /// Reads the changed ordered relationships that are outdated after a refresh, a merge, or a
+  /// conflict, because a save writes their order.
+  ///
+  /// - Throws: The error of the read, if one can't be read.
+  final func readOutdatedLists() throws {
+    guard let values else { return }
+    for (index, relationship) in layout.toMany.enumerated() where relationship.isOrdered {
+      guard case .toMany(let value) = values[layout.valueIndex(.toMany(index))], value.isOutdated
+      else { continue }
+      _ = try readableObjects(relationship)
+    }
+  }
+
   /// Throws error 1550 for each changed relationship that refers to an object without a context:
   /// one that was deleted, or never inserted; and for each changed to-one relationship to an object
   /// that this save deletes, or that lost its row.

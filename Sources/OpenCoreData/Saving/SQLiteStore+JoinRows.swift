@@ -87,10 +87,11 @@ extension SQLiteStore {
     var changed = OrderKeyChanges()
     for owner in plan.written where owner.layout.hasLists {
       for (mapped, value) in changedLists(of: owner) {
-        let list = (value.list ?? []).filter { !$0.isDeleted }
         let present =
-          owner.isInserted ? [:] : try orderKeys(mapped, of: owner, on: connection, in: scope)
-        let changes = OrderKeyAllocator.changes(list.map { present[$0.primaryKey] })
+          owner.isInserted
+          ? [:] : try orderKeys(mapped, of: owner.primaryKey, on: connection, in: scope)
+        let list = savedList(value, of: mapped, owner, present: present)
+        let changes = OrderKeyAllocator.changes(list.map { present[$0.primaryKey] ?? nil })
         let orderKeys = zip(list, changes).compactMap { object, orderKey in
           orderKey.map { (destination: object, orderKey: $0) }
         }
@@ -150,16 +151,35 @@ extension SQLiteStore {
     }
   }
 
-  /// Returns the current order keys of an owner's destinations, by primary key.
+  /// Returns the destinations of a changed list that are in the store or that this save adds.
+  ///
+  /// The others were removed elsewhere after the list was read. Rows and join rows that are written
+  /// regardless of the store restore them.
+  private func savedList(
+    _ value: ToManyValue, of mapped: SQLToMany, _ owner: NSManagedObject,
+    present: [Int64: Int64?]
+  ) -> [NSManagedObject] {
+    let list = (value.list ?? []).filter { !$0.isDeleted }
+    guard !owner.isInserted else { return list }
+    let isInRows = mapped.relationship.inverseRelationship?.isToMany == false
+    return list.filter { object in
+      let written = isInRows ? object : owner
+      return present.keys.contains(object.primaryKey) || value.added.contains(object)
+        || !written.state.isDisjoint(with: .rewritten)
+    }
+  }
+
+  /// Returns the current order keys of an owner's destinations, by primary key; `nil` for a
+  /// destination without one.
   private func orderKeys(
-    _ mapped: SQLToMany, of owner: NSManagedObject, on connection: Connection,
-    in scope: ProfileScope
-  ) throws -> [Int64: Int64] {
+    _ mapped: SQLToMany, of owner: Int64, on connection: Connection, in scope: ProfileScope
+  ) throws -> [Int64: Int64?] {
     var query = translator.orderKeys(mapped)
-    query.binds = [.integer(owner.primaryKey)]
-    var orderKeys: [Int64: Int64] = [:]
+    query.binds = [.integer(owner)]
+    var orderKeys: [Int64: Int64?] = [:]
     try select(query, on: connection, for: mapped.destination.name, in: scope) { statement in
-      if !statement.isNull(1) { orderKeys[statement.int64(0)] = statement.int64(1) }
+      let orderKey: Int64? = statement.isNull(1) ? nil : statement.int64(1)
+      orderKeys.updateValue(orderKey, forKey: statement.int64(0))
     }
     return orderKeys
   }

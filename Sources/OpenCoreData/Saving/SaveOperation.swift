@@ -59,12 +59,15 @@ struct SaveOperation {
       [NSAffectedObjectsErrorKey: [unsettled].compactMap { $0 }])
   }
 
-  /// Fires the faults that couldn't be read when they were changed or deleted, and applies the
-  /// delete rules that couldn't be applied.
+  /// Fires the faults that couldn't be read when they were changed or deleted, reads outdated lists
+  /// again, and applies the delete rules that couldn't be applied.
   ///
   /// - Throws: The error of the SELECT, if one can't be read again.
   private func fulfillChangedFaults() throws {
-    for object in context.changes.updated.array { try object.fulfill() }
+    for object in context.changes.updated.array {
+      try object.fulfill()
+      if object.layout.hasLists, !object.isDeleted { try object.readOutdatedLists() }
+    }
     guard !context.changes.unpropagated.isEmpty else { return }
     for object in context.changes.unpropagated { try object.fulfill() }
     context.propagateDeletions()

@@ -1,0 +1,71 @@
+import OpenCoreData
+import Testing
+
+@Suite("Ordered relationships that two contexts have changed")
+struct ListConflictTests {
+  /// Saves the lists `l`, with the songs a, b, and c, and `m`, with x and y; changes them in two
+  /// contexts, and saves the second one after the first.
+  ///
+  /// - Parameters:
+  ///   - policy: The second context's; with the error policy, it refreshes `l` before its save.
+  ///   - expected: The names of each list's songs in the store afterward.
+  ///   - change: Receives the second context's `l`.
+  ///   - changeElsewhere: Receives the first context's lists and songs.
+  private func save(
+    _ kind: StoreKind, _ policy: NSMergePolicyType, expecting expected: [String],
+    _ change: (NSManagedObject) -> Void,
+    _ changeElsewhere: ([NSManagedObject], [NSManagedObject]) -> Void
+  ) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: policy)))
+    try first.performAndWait {
+      let lists = ["l", "m"].map { first.make("List", ["name": $0]) }
+      let songs = ["a", "b", "c", "x", "y"].enumerated().map { index, name in
+        first.make("Song", ["name": name, "list": lists[index / 3]])
+      }
+      try first.save()
+      try second.performAndWait {
+        let twin = second.twin(of: lists[0])
+        #expect(twin.names("songs") == "abc")
+        change(twin)
+        second.processPendingChanges()
+        changeElsewhere(lists, songs)
+        try first.save()
+        if policy == .errorMergePolicyType { second.refresh(twin, mergeChanges: true) }
+        try second.save()
+      }
+    }
+    // A file is read again: the row cache may differ from it.
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    let found = try third.performAndWait { try third.all("List").map { $0.names("songs") } }
+    #expect(found == expected)
+  }
+
+  @Test(
+    "A saved order doesn't affect an object that another context has moved to another list",
+    arguments: StoreKind.allCases,
+    [
+      NSMergePolicyType.errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+      .overwriteMergePolicyType,
+    ])
+  func movedObjectsKeepTheirPlaces(kind: StoreKind, policy: NSMergePolicyType) throws {
+    try save(kind, policy, expecting: ["ca", "xyb"]) { list in
+      let songs = (list.value(forKey: "songs") as? NSOrderedSet)?.array ?? []
+      list.setValue(NSOrderedSet(array: songs.reversed()), forKey: "songs")
+    } _: { lists, songs in
+      songs[1].setValue(lists[1], forKey: "list")
+    }
+  }
+
+  @Test(
+    "A context that only removes an object from a list keeps the order that another has saved",
+    arguments: StoreKind.allCases,
+    [NSMergePolicyType.errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType])
+  func savedOrderOfOthersIsKept(kind: StoreKind, policy: NSMergePolicyType) throws {
+    try save(kind, policy, expecting: ["cb", "xy"]) { list in
+      list.mutableOrderedSetValue(forKey: "songs").removeObject(at: 0)
+    } _: { lists, songs in
+      lists[0].setValue(NSOrderedSet(array: songs[..<3].reversed()), forKey: "songs")
+    }
+  }
+}
