@@ -153,8 +153,9 @@ final class ObjectSnapshot {
   func relationshipChanges(until later: ObjectSnapshot) -> [RelationshipChange] {
     // An object that left its context no longer has any.
     Set(toMany.keys).union(later.toMany.keys).sorted().compactMap { index in
-      let then = toMany[index] ?? UnsavedDestinations()
+      var then = toMany[index] ?? UnsavedDestinations()
       let now = later.toMany[index] ?? UnsavedDestinations()
+      if then.list == nil { then.list = committedList(at: index) }
       let gained = now.added.subtracting(then.added).union(then.removed.subtracting(now.removed))
       let lost = now.removed.subtracting(then.removed).union(then.added.subtracting(now.added))
       let isReordered = then.list != nil && now.list != nil && then.list != now.list
@@ -162,6 +163,13 @@ final class ObjectSnapshot {
       return RelationshipChange(
         object: object, position: index, before: then, gained: gained, lost: lost)
     }
+  }
+
+  /// Returns the order in the store of an ordered relationship that was a fault before the change,
+  /// for which it was read; `nil` if it's a fault, and for an unordered relationship.
+  private func committedList(at index: Int) -> [NSManagedObject]? {
+    guard case .toMany(let value)? = object.values?[index] else { return nil }
+    return value.committedOrderedSet?.array.compactMap { $0 as? NSManagedObject }
   }
 
   /// Restores the object's attributes and to-ones; those equal to its current row aren't changes.
@@ -292,8 +300,18 @@ struct RelationshipChange {
   /// The change that undoing this one makes, by which it's redone.
   var opposite: RelationshipChange {
     RelationshipChange(
-      object: object, position: position,
-      before: UnsavedDestinations(of: object.toManyValue(at: position)), gained: lost, lost: gained)
+      object: object, position: position, before: UnsavedDestinations(of: value), gained: lost,
+      lost: gained)
+  }
+
+  /// The state of the relationship; an ordered one is read first, because a position has no meaning
+  /// without the others.
+  private var value: ToManyValue {
+    if relationship.isOrdered {
+      object.willAccess()
+      _ = object.destinations(relationship, at: position)
+    }
+    return object.toManyValue(at: position)
   }
 
   /// Undoes the change; inverses have changes of their own.
@@ -302,7 +320,7 @@ struct RelationshipChange {
   /// it, may differ: the other side may have read it at another time. The store contains no
   /// destinations of a new object, so none is recorded as removed.
   func undo() {
-    let value = object.toManyValue(at: position)
+    let value = self.value
     for other in gained {
       if before.removed.contains(other), !object.isInserted {
         value.remove(other, isStored: true)

@@ -180,6 +180,70 @@ struct UndoRelationshipTests {
     }
   }
 
+  /// Saves a list of three songs, and returns its ID.
+  private func addAlbum(_ bed: ContextBed) throws -> NSManagedObjectID {
+    let context = bed.context()
+    return try context.performAndWait {
+      let list = context.make("List", [:])
+      let songs = ["a", "b", "c"].map { context.make("Song", ["name": $0]) }
+      list.setValue(NSOrderedSet(array: songs), forKey: "songs")
+      try context.save()
+      return list.objectID
+    }
+  }
+
+  @Test(
+    "A change of an ordered relationship that wasn't read before is undone in its order",
+    arguments: StoreKind.allCases)
+  func orderOfAnUnreadListIsUndone(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind, model: Self.albums())
+    let id = try addAlbum(bed)
+    let changes: [(String, (NSManagedObject, [NSManagedObject]) -> Void)] = [
+      ("ac", { $1[1].managedObjectContext?.delete($1[1]) }),
+      ("ac", { $1[1].setValue(nil, forKey: "list") }),
+      ("cba", { $0.setValue(NSOrderedSet(array: $1.reversed()), forKey: "songs") }),
+    ]
+    for (changed, change) in changes {
+      let context = undoing(bed)
+      try context.performAndWait {
+        let list = context.object(with: id)
+        let songs = try context.everyObject(of: "Song")
+        #expect(list.hasFault(forRelationshipNamed: "songs"))
+        change(list, songs)
+        context.processPendingChanges()
+        #expect(names(list) == changed)
+        context.undo()
+        #expect(names(list) == "abc" && !context.hasChanges, "\(changed)")
+        context.redo()
+        #expect(names(list) == changed && list.hasChanges)
+      }
+    }
+  }
+
+  @Test(
+    "A saved change of an ordered relationship that became a fault is undone in its order",
+    arguments: StoreKind.allCases)
+  func orderOfARefreshedListIsUndone(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind, model: Self.albums())
+    let id = try addAlbum(bed)
+    let context = undoing(bed)
+    try context.performAndWait {
+      let list = context.object(with: id)
+      let songs = try context.everyObject(of: "Song")
+      songs[1].setValue(nil, forKey: "list")
+      try context.save()
+      context.refreshAllObjects()
+      context.undo()
+      #expect(names(list) == "abc" && songs[1].value(forKey: "list") as? NSManagedObject === list)
+      try context.save()
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let lists = try check.everyObject(of: "List")
+      #expect(lists.map { names($0) } == ["abc"])
+    }
+  }
+
   @Test(
     "A refresh or a merge adds another context's objects to a changed ordered relationship",
     arguments: StoreKind.allCases, [true, false])
