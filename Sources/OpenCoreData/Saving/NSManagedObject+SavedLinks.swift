@@ -11,14 +11,17 @@ extension NSManagedObject {
     let isNew = isInserted || state.contains(.restored)
     for slot in layout.slots
     where slot.kind.isToOne && (isNew || values?.isChanged(slot.index) == true) {
-      // The owner of an ordered relationship records its contents and their order.
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany,
-        !inverse.isOrdered, isNew || rawValue(slot) != row.rawValue(slot)
+        isNew || rawValue(slot) != row.rawValue(slot)
       else { continue }
-      if !isInserted, !row.isNull(slot) {
+      if !isInserted, !row.isNull(slot),
+        recordedList(slot, of: row.int64(slot))?.removed.contains(self) != true
+      {
         edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
       }
-      if case .toOne(let key, _) = rawValue(slot) {
+      if case .toOne(let key, _) = rawValue(slot),
+        recordedList(slot, of: key)?.added.contains(self) != true
+      {
         edit(&links, inverse, of: slot, owner: key, own, nil, commit)
       }
     }
@@ -27,6 +30,44 @@ extension NSManagedObject {
         value.hasChanges
       else { continue }
       follow(relationship, value, in: &links, commit: commit)
+    }
+  }
+
+  /// Returns the ordered inverse of a to-one relationship as an owner records it, with the order of
+  /// its contents; `nil` if it's unordered, or if the owner records nothing.
+  ///
+  /// - Parameter key: The owner's key.
+  final func recordedList(_ slot: RowSlot, of key: Int64) -> ToManyValue? {
+    guard let inverse = slot.relationship.inverseRelationship, inverse.isOrdered,
+      let destination = slot.relationship.destinationEntity
+    else { return nil }
+    let found: NSManagedObject?
+    if case .object(let object)? = values?[slot.index], object.primaryKey == key {
+      found = object
+    } else if let context {
+      found = context.registry.object(
+        rootIndex: EntityLayout.of(destination).rootIndex &+ layout.rootOffset, key: key)
+    } else {
+      found = nil
+    }
+    guard let owner = found, let position = owner.layout.position(of: inverse.name),
+      case .toMany(let value)? = owner.values?[owner.layout.valueIndex(position)]
+    else { return nil }
+    return value
+  }
+
+  /// Returns the slots by which a save puts this object into ordered relationships whose owners
+  /// don't record it: they were refreshed, or a merge policy restores this object's row.
+  ///
+  /// - Parameter slots: The to-one relationships with an ordered inverse.
+  final func unrecordedLists(_ slots: [RowSlot]) -> [(slot: RowSlot, owner: Int64)] {
+    let isNew = isInserted || state.contains(.restored)
+    return slots.compactMap { slot in
+      guard isNew || values?.isChanged(slot.index) == true && rawValue(slot) != row.rawValue(slot),
+        case .toOne(let key, _) = rawValue(slot),
+        recordedList(slot, of: key)?.added.contains(self) != true
+      else { return nil }
+      return (slot, key)
     }
   }
 

@@ -80,7 +80,8 @@ extension SQLiteStore {
 extension SQLiteStore {
   /// Returns the order keys that a save changes.
   ///
-  /// **Cost:** one SELECT of primary keys and order keys for each changed list of a saved owner.
+  /// **Cost:** one SELECT of primary keys and order keys for each changed list of a saved owner, and
+  /// for each object that gets into a list which its owner doesn't record.
   func orderKeyChanges(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws -> OrderKeyChanges {
@@ -105,7 +106,45 @@ extension SQLiteStore {
         }
       }
     }
+    try appendUnrecorded(of: plan, to: &changed, on: connection, in: scope)
     return changed
+  }
+
+  /// Adds the order keys of objects that get into lists which their owners don't record: they
+  /// follow those of the others.
+  private func appendUnrecorded(
+    of plan: SavePlan, to changed: inout OrderKeyChanges, on connection: Connection,
+    in scope: ProfileScope
+  ) throws {
+    var last: [ToManyKey: Int64] = [:]
+    var layout: EntityLayout?
+    var slots: [RowSlot] = []
+    for object in plan.written {
+      if layout !== object.layout {
+        layout = object.layout
+        slots = object.layout.slots.filter {
+          $0.kind.isToOne && $0.relationship.inverseRelationship?.isOrdered == true
+        }
+      }
+      guard !slots.isEmpty else { continue }
+      for (slot, owner) in object.unrecordedLists(slots)
+      where changed.orderKey(of: object, slot: slot.index) == nil {
+        guard let destination = slot.relationship.destinationEntity,
+          let name = slot.relationship.inverseRelationship?.name,
+          let mapped = storedEntity(EntityLayout.of(destination))?.toMany[name]
+        else { continue }
+        let key = ToManyKey(
+          rootIndex: EntityLayout.of(destination).rootIndex, primaryKey: owner, relationship: name)
+        var orderKey = last[key]
+        if orderKey == nil {
+          let present = try orderKeys(mapped, of: owner, on: connection, in: scope)
+          orderKey = present.values.compactMap { $0 }.max()
+        }
+        let next = OrderKeyAllocator.next(after: orderKey ?? 0)
+        last[key] = next
+        changed.put(object, at: next, ofSlot: slot.index)
+      }
+    }
   }
 
   /// Writes the order keys that weren't written with a row.

@@ -16,6 +16,11 @@ enum OrderKeyAllocator {
     "\(first - step) + \(step) * row_number() OVER (PARTITION BY \(partition) ORDER BY \(order))"
   }
 
+  /// Returns the order key of an object after the one with the highest order key; 0 for none.
+  static func next(after last: Int64) -> Int64 {
+    last > .max - step ? .max : max(first, last + step)
+  }
+
   /// Returns the order keys to write, so that all ascend and as few as possible change.
   ///
   /// - Parameter present: The order key of each destination in the new order; `nil` if it has none.

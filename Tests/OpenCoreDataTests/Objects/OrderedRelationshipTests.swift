@@ -363,4 +363,25 @@ struct OrderedRelationshipTests {
       #expect(beforeEvent() == "cax" && committed() == "cax" && songs.count == 0)
     }
   }
+
+  @Test(
+    "An object is saved as the last one of a list that has discarded the addition",
+    arguments: StoreKind.allCases)
+  func discardedAdditionsAreLastInOrder(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    let context = try stack.context()
+    try context.performAndWait {
+      let list = try list("ab", in: context)
+      #expect(list.names("songs") == "ab")
+      for name in ["x", "y"] { _ = context.make("Song", ["name": name, "list": list]) }
+      context.refresh(list, mergeChanges: false)
+      try context.save()
+      #expect(list.names("songs") == "abxy")
+    }
+    let cold = try stack.context()
+    try cold.performAndWait {
+      let lists = try cold.all("List")
+      #expect(lists.map { $0.names("songs") } == ["abxy"])
+    }
+  }
 }
