@@ -100,12 +100,16 @@ extension NSManagedObject {
   /// Sets this new object's values on another object: those that were set, and the destinations of
   /// to-many relationships without an inverse.
   ///
-  /// Those of the others are redirected when this object is replaced.
+  /// Those of the others are redirected when this object is replaced. It loses the destinations of
+  /// relationships without an inverse, so that no cascade rule deletes them with it.
   final func copyChanges(to other: NSManagedObject, except names: [String]) {
     for slot in layout.slots
     where values?.isChanged(slot.index) == true && !names.contains(slot.name) {
       guard other.layout.position(of: slot.name) != nil else { continue }
       other.setValue(storedValue(forKey: slot.name), forKey: slot.name)
+      if slot.kind.isToOne, slot.relationship.inverseRelationship == nil {
+        setDestination(nil, slot)
+      }
     }
     for relationship in layout.toMany
     where relationship.inverseRelationship == nil && !relationship.isTransient
@@ -113,6 +117,7 @@ extension NSManagedObject {
     {
       for object in relatedObjects(relationship) where !object.isDeleted {
         other.addDestination(object, forKey: relationship.name)
+        removeDestination(object, forKey: relationship.name)
       }
     }
   }

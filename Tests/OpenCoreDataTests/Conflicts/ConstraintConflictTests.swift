@@ -347,6 +347,42 @@ struct ConstraintConflictTests {
   }
 
   @Test(
+    "Parts of a new object stay if a stored one gets them, although a cascade rule deletes them",
+    arguments: StoreKind.allCases)
+  func partsOfAReplacedObjectStay(kind: StoreKind) throws {
+    let (user, part) = (NSEntityDescription(), NSEntityDescription())
+    (user.name, part.name) = ("User", "Part")
+    let parts = [false, true].map {
+      TestModels.relationship($0 ? "parts" : "part", to: part, isToMany: $0)
+    }
+    for relationship in parts { relationship.deleteRule = .cascadeDeleteRule }
+    user.properties = parts
+    user.properties += [TestModels.attribute("key", .stringAttributeType)]
+    user.uniquenessConstraints = [["key"]]
+    part.properties = [TestModels.attribute("name", .stringAttributeType)]
+    let model = NSManagedObjectModel()
+    model.entities = [user, part]
+    let stack = try SharedStack(kind, model)
+    let context = stack.context(.mergeByPropertyObjectTrump)
+    try context.performAndWait {
+      _ = context.make("User", ["key": "k"])
+      try context.save()
+      let one = context.make("Part", ["name": "one"])
+      let many = context.make("Part", ["name": "many"])
+      _ = context.make("User", ["key": "k", "part": one, "parts": Set([many])])
+      try context.save()
+    }
+    let check = stack.context()
+    try check.performAndWait {
+      let users = try check.everyObject(of: "User")
+      #expect(users.map { $0.one("part")?.value(forKey: "name") as? String } == ["one"])
+      #expect(users.map { $0.set("parts").count } == [1])
+      let names = try check.everyObject(of: "Part").map { $0.value(forKey: "name") as? String }
+      #expect(Set(names) == ["one", "many"])
+    }
+  }
+
+  @Test(
     "A unique value that another process gives up and takes again during the save is a conflict",
     .ofOwnStores, arguments: [false, true])
   func valueCanMoveDuringTheSave(isTakenAgain: Bool) throws {
