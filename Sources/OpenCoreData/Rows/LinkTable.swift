@@ -7,8 +7,9 @@ protocol LinkTable: ~Copyable {
   mutating func arrange(_ key: ToManyKey, as order: SavedOrder, commit: UInt64)
   /// Records that some destinations of one owner may have no row.
   mutating func doubt(_ key: ToManyKey)
-  /// Removes rows from named relationships of every owner.
-  mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64)
+  /// Removes rows from named relationships of every owner, or of those of one root entity.
+  mutating func removeEverywhere(
+    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, commit: UInt64)
 }
 
 /// One to-many relationship of one owner.

@@ -229,10 +229,14 @@ struct ToManyCache: ~Copyable, LinkTable {
     }
   }
 
-  /// Removes rows from relationships of every owner: one pass over all entries.
-  mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
+  /// Removes rows from relationships of every owner, or of those of one root entity: one pass over
+  /// all entries.
+  mutating func removeEverywhere(
+    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, commit: UInt64
+  ) {
     for (key, entry) in entries {
-      guard let gone = rows[key.relationship] else { continue }
+      guard rootIndex == nil || key.rootIndex == rootIndex, let gone = rows[key.relationship]
+      else { continue }
       let rest = entry.destinations.list.filter { !gone.contains(RowKey($0)) }
       guard rest.count < entry.destinations.list.count else { continue }
       entries[key]?.destinations = LinkedRows(rest)

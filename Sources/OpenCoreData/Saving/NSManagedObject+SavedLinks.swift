@@ -85,9 +85,11 @@ extension NSManagedObject {
       rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
     let added = value.added.filter { !$0.isDeleted }
     if inverse == nil, !value.added.isEmpty {
-      // A destination has one column for its owner: adding it to one removes it from another.
+      // A destination has one column for its owner: adding it to one removes it from another. The
+      // owners of a relationship with the same name of another entity have another column.
       let taken = Set(value.added.map { RowKey($0.identity) })
-      links.removeEverywhere([relationship.name: taken], commit: commit)
+      links.removeEverywhere(
+        [relationship.name: taken], ofRoot: layout.rootIndex, commit: commit)
     }
     // Both ends record a join row. An object that no longer has the change may have no row, and
     // isn't read then.
@@ -153,7 +155,7 @@ extension SavePlan {
         removed[name, default: []].insert(RowKey(object.identity))
       }
     }
-    if !removed.isEmpty { links.removeEverywhere(removed, commit: commit) }
+    if !removed.isEmpty { links.removeEverywhere(removed, ofRoot: nil, commit: commit) }
   }
 }
 

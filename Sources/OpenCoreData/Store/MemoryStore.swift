@@ -219,8 +219,10 @@ struct MemoryTables: LinkTable, Sendable {
   /// Does nothing: reading excludes objects without a row.
   mutating func doubt(_ key: ToManyKey) {}
 
-  mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
-    for key in links.keys {
+  mutating func removeEverywhere(
+    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, commit: UInt64
+  ) {
+    for key in links.keys where rootIndex == nil || key.rootIndex == rootIndex {
       guard let removed = rows[key.relationship], let present = links[key]?.list else { continue }
       links[key] = LinkedRows(present.filter { !removed.contains(RowKey($0)) })
     }

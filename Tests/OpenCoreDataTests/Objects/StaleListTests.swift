@@ -75,6 +75,34 @@ struct StaleListTests {
   }
 
   @Test(
+    "To-many relationships without inverse of two entities are separate, with one name, too",
+    arguments: StoreKind.allCases)
+  func toManyRelationshipsOfOneNameAreSeparate(_ kind: StoreKind) throws {
+    let entities = ["Note", "Task", "Photo"].map {
+      SchemaModels.entity($0, [SchemaModels.attribute("name", .stringAttributeType)])
+    }
+    for owner in entities.prefix(2) {
+      owner.properties += [TestModels.relationship("photos", to: entities[2], isToMany: true)]
+    }
+    let model = NSManagedObjectModel()
+    model.entities = entities
+    let bed = try ContextBed(kind, model: model)
+    let (writer, reader, cold) = (bed.context(), bed.context(), bed.context())
+    try writer.performAndWait {
+      let photo = writer.make("Photo", ["name": "p"])
+      let note = writer.make("Note", ["photos": Set([photo])])
+      let task = writer.make("Task")
+      try writer.save()
+      #expect(read("photos", of: note.objectID, in: reader).names == ["p"])
+      task.setValue(Set([photo]), forKey: "photos")
+      try writer.save()
+      for owner in [note, task] {
+        #expect(read("photos", of: owner.objectID, in: cold).names == ["p"])
+      }
+    }
+  }
+
+  @Test(
     "An object added again after another context removed it is saved",
     arguments: StoreKind.allCases)
   func objectAddedAgainAfterARemovalElsewhereIsSaved(_ kind: StoreKind) throws {
