@@ -19,8 +19,8 @@ extension NSManagedObjectContext {
   ///
   /// **Cost:** one INSERT, UPDATE, or DELETE for each row and join row, in one transaction; for new
   /// objects, an earlier transaction that reserves their primary keys; one SELECT for each changed
-  /// ordered relationship, another if it was refreshed and not read since, and one for each row that
-  /// was changed elsewhere. In a child context, none.
+  /// ordered relationship, another if it was refreshed and not read since, and one for each row
+  /// that was changed elsewhere. In a child context, none.
   /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 if a row has changed
   ///   since it was read, 133021 if a uniqueness constraint is violated, 134070 if `willSave` keeps
   ///   making changes, 134030 if there's no store, the store is read-only, or a relationship refers

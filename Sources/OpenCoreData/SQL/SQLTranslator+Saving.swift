@@ -127,7 +127,7 @@ extension SQLTranslator {
   /// Returns the UPDATE that sets a destination row's source, for a to-many whose column isn't a
   /// slot because it has no inverse.
   ///
-  /// Bound values: the source's key or null, the order key if the relationship is ordered, the
+  /// Bound values: the source's key, the order key if the relationship is ordered, the
   /// destination's key. `nil` for a relationship with an inverse.
   func updateHiddenInverse(_ relationship: SQLToMany) -> String? {
     guard relationship.relationship.inverseRelationship == nil,
@@ -136,6 +136,18 @@ extension SQLTranslator {
     let sets = [column, order].compactMap { $0 }.map { "\(SQLSyntax.quoted($0)) = ?" }
     return "UPDATE \(SQLSyntax.quoted(relationship.destination.table))"
       + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=?"
+  }
+
+  /// Returns the UPDATE that removes a destination row's source, unless the row has another one.
+  ///
+  /// Bound values: the destination's key, the source's. `nil` for a relationship with an inverse.
+  func clearHiddenInverse(_ relationship: SQLToMany) -> String? {
+    guard relationship.relationship.inverseRelationship == nil,
+      case .foreignKey(let column, let order) = relationship.storage
+    else { return nil }
+    let sets = [column, order].compactMap { $0 }.map { "\(SQLSyntax.quoted($0)) = NULL" }
+    return "UPDATE \(SQLSyntax.quoted(relationship.destination.table))"
+      + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=? AND \(SQLSyntax.quoted(column)) = ?"
   }
 
   /// Returns the columns of an entity in the order in which they are written, each with its

@@ -12,8 +12,11 @@ extension SQLiteStore {
   ) throws {
     for (mapped, value) in changedJoinRows(of: object) {
       for other in value.removed {
-        if let sql = translator.updateHiddenInverse(mapped) {
-          try setHiddenInverse(other, nil, mapped, sql, connection, scope)
+        if let sql = translator.clearHiddenInverse(mapped) {
+          guard !other.isDeleted else { continue }
+          try change(
+            sql, [.integer(other.primaryKey), .integer(object.primaryKey)], kind: .update,
+            for: other.layout.entityName, on: connection, in: scope)
         } else {
           try writeJoinRow(
             translator.deleteJoinRow(mapped), .delete, object, other, connection, scope)
@@ -63,11 +66,11 @@ extension SQLiteStore {
   }
 
   private func setHiddenInverse(
-    _ other: NSManagedObject, _ object: NSManagedObject?, _ mapped: SQLToMany, _ sql: String,
+    _ other: NSManagedObject, _ object: NSManagedObject, _ mapped: SQLToMany, _ sql: String,
     _ connection: Connection, _ scope: ProfileScope
   ) throws {
     guard !other.isDeleted else { return }
-    var binds: [SQLiteValue] = [object.map { .integer($0.primaryKey) } ?? .null]
+    var binds: [SQLiteValue] = [.integer(object.primaryKey)]
     if mapped.orderColumn != nil { binds.append(.null) }
     try change(
       sql, binds + [.integer(other.primaryKey)], kind: .update, for: other.layout.entityName,
@@ -80,8 +83,8 @@ extension SQLiteStore {
 extension SQLiteStore {
   /// Returns the order keys that a save changes.
   ///
-  /// **Cost:** one SELECT of primary keys and order keys for each changed list of a saved owner, and
-  /// for each object that gets into a list which its owner doesn't record.
+  /// **Cost:** one SELECT of primary keys and order keys for each changed list of a saved owner,
+  /// and for each owner that doesn't record an object that gets into its list.
   func orderKeyChanges(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws -> OrderKeyChanges {

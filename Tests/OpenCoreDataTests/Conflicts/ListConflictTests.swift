@@ -68,4 +68,31 @@ struct ListConflictTests {
       lists[0].setValue(NSOrderedSet(array: songs[..<3].reversed()), forKey: "songs")
     }
   }
+
+  @Test(
+    "Removing an object doesn't remove it from the owner to which another context has moved it",
+    arguments: StoreKind.allCases)
+  func movedObjectsStayWithTheirOwners(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(.mergeByPropertyObjectTrump))
+    try first.performAndWait {
+      let countries = ["c", "d"].map { first.make("Country", ["name": $0]) }
+      let sight = first.make("Sight", ["name": "s"])
+      countries[0].setValue([sight], forKey: "sights")
+      try first.save()
+      try second.performAndWait {
+        let twin = second.twin(of: countries[0])
+        #expect(twin.names("sights") == "s")
+        twin.setValue(NSOrderedSet(), forKey: "sights")
+        countries[0].setValue(NSOrderedSet(), forKey: "sights")
+        countries[1].setValue([sight], forKey: "sights")
+        try first.save()
+        try second.save()
+      }
+    }
+    // A file is read again: the row cache may differ from it.
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    let found = try third.performAndWait { try third.all("Country").map { $0.names("sights") } }
+    #expect(found == ["", "s"])
+  }
 }
