@@ -22,8 +22,8 @@ extension NSManagedObjectContext {
   /// Processes pending changes first, and again afterward, so that did-change reports the restored
   /// values. Values are set without calling setters; `awake(fromSnapshotEvents:)` is called.
   /// Changes can be undone after a save: the next save writes the restored values. Does nothing
-  /// without an undo manager. **Cost:** a fault for each changed object, and for each changed ordered
-  /// relationship, that has turned into one.
+  /// without an undo manager. **Cost:** a fault for each changed object, and for each changed
+  /// ordered relationship, that has turned into one.
   public final func undo() {
     processPendingChanges()
     undoManager?.undo()
