@@ -80,7 +80,8 @@ enum DescriptionArchive {
     for request in requests {
       guard request.sortDescriptors.contains(where: { $0.comparison == nil }) else { continue }
       fatalError(
-        "the fetch request \(request.name) is sorted with a comparator block, which can't be archived")
+        "the fetch request \(request.name) is sorted with a comparator block, which can't be archived"
+      )
     }
   }
 
