@@ -44,7 +44,8 @@ open class NSCustomMigrationStage: NSMigrationStage {
   /// Changes the store while it has the current model.
   ///
   /// The manager's `container` has the store; save its contexts. If the process ends before the
-  /// stage is complete, the handler is called again at the next attempt.
+  /// stage is complete, the handler is called again at the next attempt. Two processes that open
+  /// the store at the same time don't both call it: one waits, as for a lock of SQLite.
   open var willMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
   /// Changes the store when it has the next model.
   ///

@@ -156,22 +156,56 @@ public struct ProgressiveMigration {
   ///
   /// **Cost:** that of the steps; see `NSMigrationManager.migrateStore` for one with a mapping
   /// model. An inferred step runs in one transaction, with memory that doesn't grow with the rows.
+  /// Each step begins with the metadata of the store: steps that another process has completed in
+  /// the meantime aren't repeated.
   /// - Parameter options: The options to open the store with.
   /// - Throws: 134110 with the reason if a step fails; 134120 after cancellation; the errors of
   ///   `NSMigrationManager.migrateStore`. The store then has the version that the failed step
   ///   begins with.
   public func run(options: [AnyHashable: Any]? = nil) throws {
-    for (index, step) in steps.enumerated() {
-      let first = Int64(index) * Self.stepUnits
+    var completed = 0
+    while completed < steps.count {
       try checkCancellation()
+      let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: .sqlite, at: url)
+      let index = try nextStep(from: completed, metadata)
+      guard index < steps.count else { break }
+      let first = Int64(index) * Self.stepUnits
       let report = { (fraction: Double) throws in
         progress.completedUnitCount = first + Int64(fraction * Double(Self.stepUnits))
         try checkCancellation()
       }
-      try step.run(at: url, options: options, hub: eventHub, report: report)
-      progress.completedUnitCount = first + Self.stepUnits
+      do {
+        try steps[index].run(
+          at: url, options: options,
+          expectedHashes: metadata[NSStoreModelVersionHashesKey] as? [String: Data],
+          hub: eventHub, report: report)
+        completed = index + 1
+      } catch let error as NSError where error.isOfMigrationElsewhere {
+        completed = index
+      }
+      progress.completedUnitCount = Int64(completed) * Self.stepUnits
     }
     progress.completedUnitCount = progress.totalUnitCount
+  }
+
+  /// Returns the position of the step that begins with the version of the store; the number of
+  /// steps if the store has the last version.
+  ///
+  /// - Parameters:
+  ///   - index: The position of the step that's next if no other process migrates the store.
+  ///   - metadata: The metadata of the store.
+  /// - Throws: 134110 if another process has migrated the store to any other version.
+  private func nextStep(from index: Int, _ metadata: [String: Any]) throws -> Int {
+    func isOfStore(_ model: NSManagedObjectModel, _ step: Step) -> Bool {
+      model.isConfiguration(
+        withName: step.configuration, compatibleWithStoreMetadata: metadata)
+    }
+    if let next = steps[index...].firstIndex(where: { isOfStore($0.source, $0) }) { return next }
+    guard let last = steps.last, isOfStore(last.destination, last) else {
+      throw NSError.migratedElsewhere(url)
+    }
+    return steps.count
   }
 
   private func checkCancellation() throws {
@@ -196,14 +230,17 @@ extension ProgressiveMigration.Step {
   ///   - keepsOldStore: Whether a migration with mapping models keeps the old store next to the new
   ///     one.
   ///   - limits: The limits of the statements of a migration in place; `nil` for none.
+  ///   - expectedHashes: The version hashes of the store; `nil` if they aren't compared.
   ///   - hub: Receives the events.
   ///   - report: Called with how much is complete, from 0 to 1; an error that it throws cancels the
   ///     step.
   /// - Throws: The errors of `ProgressiveMigration.run(options:)`; the store is unchanged then.
+  ///   134110 also if the store has other version hashes than expected.
   package func run(
     at url: URL, type: NSPersistentStore.StoreType = .sqlite,
     options: [AnyHashable: Any]? = nil, keepsOldStore: Bool = true,
-    limits: RehearsalLimits? = nil, hub: EventHub = EventHub(),
+    limits: RehearsalLimits? = nil, expectedHashes: [String: Data]? = nil,
+    hub: EventHub = EventHub(),
     report: @escaping (Double) throws -> Void = { _ in }
   ) throws {
     do {
@@ -212,6 +249,7 @@ extension ProgressiveMigration.Step {
           url: url, mapping: InferredMapping(from: source, to: destination),
           configuration: configuration, options: options, hub: hub)
         migration.limits = limits
+        migration.expectedHashes = expectedHashes
         migration.progress = { try report(Double($0) / Double(max($1, 1))) }
         try migration.run()
       } else {
@@ -220,6 +258,7 @@ extension ProgressiveMigration.Step {
           configuration: configuration, options: options, hub: hub, type: type, report: report)
         migration.isInferred = mappingModels.isEmpty
         migration.keepsOldStore = keepsOldStore
+        migration.expectedHashes = expectedHashes
         try migration.run()
       }
     } catch {

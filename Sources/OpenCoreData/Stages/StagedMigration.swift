@@ -4,7 +4,8 @@ import ManagedModel
 ///
 /// A lightweight migration goes as far as possible: to the current model of the next custom stage,
 /// or to the last version. Each is complete when it ends, so an interrupted migration continues
-/// from there.
+/// from there. If stages have handlers, others that migrate the store in stages wait, and continue
+/// with the version that it has then.
 struct StagedMigration {
   let url: URL
   let type: NSPersistentStore.StoreType
@@ -36,10 +37,14 @@ struct StagedMigration {
   ///
   /// - Throws: 134504 if no stage has the store's version, or a stage's model isn't found; 134506
   ///   if the last version comes before the store's; 134110 for a checksum in two lightweight
-  ///   stages; the errors of lightweight migration and of handlers. The store then has the last
-  ///   version that it has reached.
+  ///   stages, and if the store is being migrated, or was migrated in the meantime, elsewhere; the
+  ///   errors of lightweight migration and of handlers. The store then has the last version that
+  ///   it has reached.
   func run() throws {
     try checkStages()
+    let lock = try lockStages()
+    defer { lock?.release() }
+    var hashes = try storeHashes()
     let model = try storeModel()
     guard let start = position(of: model, isStart: true) else {
       throw NSError.coreData(
@@ -65,21 +70,46 @@ struct StagedMigration {
       if try !stage.currentModel.isModel(storeModel()), try stage.nextModel.isModel(storeModel()) {
         continue
       }
-      try advance(to: current)
+      try advance(to: current, from: &hashes)
       if let handler = stage.willMigrateHandler { try run(handler, stage, current) }
       let next = try stage.nextModel.resolve()
-      try advance(to: next)
+      try advance(to: next, from: &hashes)
       if let handler = stage.didMigrateHandler { try run(handler, stage, next) }
     }
-    try advance(to: destination)
+    try advance(to: destination, from: &hashes)
   }
 
-  private func advance(to model: NSManagedObjectModel) throws {
-    // If another process migrates the store now, the hashes are those from before.
-    let hashes = try storeHashes()
+  /// Migrates the store to a version, unless it has it.
+  ///
+  /// - Parameter hashes: The version hashes that the store was left with, which become those of the
+  ///   version.
+  /// - Throws: 134110 if another process has migrated the store since then.
+  private func advance(
+    to model: NSManagedObjectModel, from hashes: inout [String: Data]?
+  ) throws {
+    guard try storeHashes() == hashes else { throw NSError.migratedElsewhere(url) }
     let present = try storeModel()
     guard present.digest != model.digest else { return }
     try migrate(present, model, hashes)
+    hashes = try storeHashes()
+  }
+
+  /// Waits until no other thread or process runs the handlers of stages of the store, as long as a
+  /// statement waits for a lock.
+  ///
+  /// - Returns: The lock; `nil` if there are no handlers.
+  private func lockStages() throws -> StageLock? {
+    let hasHandlers = manager.stages.contains { stage in
+      guard let stage = stage as? NSCustomMigrationStage else { return false }
+      return stage.willMigrateHandler != nil || stage.didMigrateHandler != nil
+    }
+    guard hasHandlers else { return nil }
+    let settings = SQLiteStore.connectionOptions(options, isNew: false)
+    do {
+      return try StageLock(of: url, timeout: settings.busyTimeoutMilliseconds)
+    } catch {
+      throw NSError.migrating(error, url)
+    }
   }
 
   private func checkStages() throws {

@@ -125,6 +125,7 @@ extension SQLiteStore {
     if !isReadOnly, !pool.isInMemory, remains.exist {
       try pool.withWriter { remains.remove(onceWritableBy: $0) }
     }
+    if !isReadOnly, !pool.isInMemory { StageLock.removeAbandoned(of: url) }
     let hashes = model.versionHashes(of: configuration)
     if ignores, !isReadOnly, metadata.hasOwnDigests, metadata.hashes != hashes {
       store.updateVersionHashes(hashes)

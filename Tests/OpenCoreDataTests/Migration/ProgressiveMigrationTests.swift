@@ -1,4 +1,5 @@
 import OpenCoreData
+import ProfileEvents
 import SQLiteDriver
 import Testing
 
@@ -87,6 +88,38 @@ struct ProgressiveMigrationTests {
     #expect(again.steps.isEmpty)
     try again.run()
     #expect(again.progress.fractionCompleted == 1)
+  }
+
+  @Test("Steps that another process has completed in the meantime aren't repeated")
+  func completedStepsAreNotRepeated() throws {
+    let store = try Self.store(1)
+    func plan(_ version: String) throws -> (ProgressiveMigration, EventList) {
+      let plan = try ProgressiveMigration(
+        storeURL: store.url, versionsURL: Self.versions, to: version)
+      let events = EventList()
+      plan.eventHub.add(events)
+      return (plan, events)
+    }
+    let (first, _) = try plan("Moody 2")
+    let (same, none) = try plan("Moody 2")
+    let (longer, one) = try plan("Moody 3")
+    try first.run()
+    try same.run()
+    #expect(none.events.isEmpty)
+    #expect(same.progress.fractionCompleted == 1)
+    try longer.run()
+    let ends = one.events.filter { $0.kind == .migration }
+    #expect(ends.count == 1)
+    let model = try Self.model(3)
+    let expected = try content(of: Self.store(3).open(model, options: nil))
+    #expect(try content(of: store.open(model, options: nil)) == expected)
+    // No step begins with the version that the store has now.
+    let other = try Self.store(1)
+    let late = try ProgressiveMigration(
+      storeURL: other.url, versionsURL: Self.versions, to: "Moody 2")
+    _ = try Self.migrate(other, to: "Moody 5")
+    #expect(thrownError { try late.run() }?.code == NSMigrationError)
+    #expect(try content(of: other.open(Self.model(5), options: nil))["Mood"]?.isEmpty == false)
   }
 
   @Test("A store of a later or an unknown version, and a version that doesn't exist, are errors")

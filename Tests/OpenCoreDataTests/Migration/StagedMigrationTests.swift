@@ -1,5 +1,7 @@
+import Dispatch
 import OpenCoreData
 import SQLiteDriver
+import Synchronization
 import Testing
 
 @testable import OpenCoreData
@@ -248,6 +250,71 @@ struct StagedMigrationTests {
     _ = try Self.open(store, 4, stages)
     #expect(try Self.version(of: store) == 4)
     #expect(calls == ["first", "second", "second"])
+  }
+
+  /// The calls of handlers on several threads.
+  private final class Calls: Sendable {
+    private let list = Mutex<[String]>([])
+
+    var names: [String] { list.withLock { $0 } }
+
+    func add(_ name: String) {
+      list.withLock { $0.append(name) }
+    }
+  }
+
+  /// Opens a store as the second version, by one stage.
+  private static func open(
+    _ url: URL, _ calls: Calls, timeout: Double = 300, _ body: @escaping @Sendable () -> Void = {}
+  ) throws {
+    let stage = custom(1, 2)
+    stage.willMigrateHandler = { _, _ in
+      calls.add("will")
+      body()
+    }
+    stage.didMigrateHandler = { _, _ in calls.add("did") }
+    var options = MigratedStore.automatic
+    options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager([stage])
+    options[NSPersistentStoreTimeoutOption] = timeout
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: version(2))
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+    try coordinator.remove(store)
+  }
+
+  @Test("Handlers are called once if two coordinators open a store at the same time")
+  func handlersAreCalledOnce() throws {
+    let store = try Sample.store(Self.version(1))
+    let (url, calls, end) = (store.url, Calls(), DispatchSemaphore(value: 0))
+    try Self.open(url, calls) {
+      let error = thrownError { try Self.open(url, calls, timeout: 0.05) }
+      #expect(error?.code == NSMigrationError)
+      DispatchQueue.global().async {
+        do { try Self.open(url, calls) } catch { Issue.record("\(error)") }
+        end.signal()
+      }
+      // The other coordinator begins to wait.
+      usleep(100_000)
+    }
+    #expect(end.waitForSignal())
+    #expect(calls.names == ["will", "did"])
+    #expect(try Self.version(of: store) == 2)
+    #expect(try !store.contents().keys.contains(".Store.sqlite.stages"))
+  }
+
+  @Test("The file that a killed process has left next to a store doesn't keep stages from running")
+  func abandonedLockIsRemoved() throws {
+    let store = try Sample.store(Self.version(1))
+    let lock = store.url.deletingLastPathComponent().appendingPathComponent(".Store.sqlite.stages")
+    try Data().write(to: lock)
+    let context = try store.open(Self.version(1), options: nil)
+    #expect(!FileManager.default.fileExists(atPath: lock.path))
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    try Data().write(to: lock)
+    let calls = Calls()
+    try Self.open(store.url, calls)
+    #expect(calls.names == ["will", "did"])
+    #expect(!FileManager.default.fileExists(atPath: lock.path))
   }
 
   @Test("M-20 Wrong stages are errors that change nothing")
