@@ -12,7 +12,7 @@ struct CoordinatedStores {
   /// Indexes of stores that are being opened.
   private var reserved: Set<Int> = []
   /// Stores that were removed, by index.
-  private(set) var former: [Int: RowStore] = [:]
+  private(set) var former: [Int: FormerStore] = [:]
 
   /// Reserves the index of the removed store with an identifier, or else the lowest unused index,
   /// until it's filled or released.
@@ -57,7 +57,7 @@ struct CoordinatedStores {
   mutating func remove(_ store: AnyObject) -> RowStore? {
     guard let index = all.firstIndex(where: { $0 === store }) else { return nil }
     let removed = all.remove(at: index)
-    former[removed.storeIndex] = removed
+    former[removed.storeIndex] = FormerStore(removed)
     return removed
   }
 

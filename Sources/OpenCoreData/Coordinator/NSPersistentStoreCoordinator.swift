@@ -265,9 +265,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     stores.withLock { $0.store(at: storeIndex) }
   }
 
-  /// Returns the store that was removed from an index that's still unused.
+  /// Returns the store that was removed from an index that's still unused, or one in its place if
+  /// it was released.
   func formerStore(at storeIndex: Int) -> RowStore? {
-    stores.withLock { $0.former[storeIndex] }
+    stores.withLock { $0.former[storeIndex] }?.found()
   }
 
   /// Returns the stores that can contain an entity, in order.

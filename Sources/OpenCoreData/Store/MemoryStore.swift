@@ -156,7 +156,7 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  /// Releases the rows; the coordinator keeps the store itself for the IDs of its objects.
+  /// Releases the rows; contexts can use the store itself for longer.
   func close() {
     markRemoved()
     // Open snapshots aren't read again.

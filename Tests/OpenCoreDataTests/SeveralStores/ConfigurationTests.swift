@@ -163,6 +163,52 @@ struct ConfigurationTests {
   }
 
   @Test(
+    "A removed store is released; its objects keep their IDs, and can't be read or saved",
+    arguments: StoreKind.allCases)
+  func removedStoresAreReleased(kind: StoreKind) throws {
+    let stack = try TestStack(model: TestModels.company())
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    weak var removed: NSPersistentStore?
+    /// Saves an object to a store that's removed afterward.
+    func makeObject() throws -> (object: NSManagedObject, uri: URL) {
+      let store = try coordinator.addPersistentStore(
+        ofType: kind.type.rawValue, configurationName: nil,
+        at: kind.url(stack.folder.appendingPathComponent("removed")))
+      removed = store
+      let object = try context.performAndWait {
+        let object = context.make("Employee", ["name": "e"])
+        context.assign(object, to: store)
+        try context.save()
+        return object
+      }
+      let uri = context.performAndWait { object.objectID.uriRepresentation() }
+      try coordinator.remove(store)
+      return (object, uri)
+    }
+    let (object, uri) = try makeObject()
+    #expect(removed == nil)
+    try context.performAndWait {
+      let id = object.objectID
+      #expect(id.uriRepresentation() == uri && id.persistentStore == nil)
+      #expect(try context.existingObject(with: id) === object)
+      context.refresh(object, mergeChanges: false)
+      #expect(object.value(forKey: "name") == nil)
+      #expect(context.faultError?.code == NSPersistentStoreOperationError)
+      object.setValue("x", forKey: "name")
+      #expect(context.saveError()?.code == NSPersistentStoreOperationError)
+      context.rollback()
+      _ = context.make("Employee", ["name": "new"])
+      try context.save()
+      #expect(try context.all("Employee").map(\.nameValue) == ["new"])
+      #expect(object.objectID == id)
+    }
+    #expect(removed == nil)
+  }
+
+  @Test(
     "S-A15 a fetch without a store is an error; after one is added, it returns its rows")
   func fetchWithoutAStoreIsAnErrorUntilOneIsAdded() async throws {
     let stack = try TestStack(model: TestModels.company())
