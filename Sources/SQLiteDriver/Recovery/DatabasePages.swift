@@ -82,6 +82,29 @@ package final class DatabasePages {
     if overlayFile >= 0 { close(overlayFile) }
   }
 
+  /// Returns whether a page is read from a WAL in place of the file.
+  package func isInWAL(_ number: UInt32) -> Bool {
+    !isJournal && overlay[number] != nil
+  }
+
+  /// What the first page states about the database.
+  package struct Header {
+    /// The number of changes of the first page.
+    package let changeCounter: Int
+    /// The number of pages.
+    package let pageCount: Int
+  }
+
+  /// What the first page states; `nil` if the two copies of its change counter differ, so that it's
+  /// corrupt or out of date.
+  package var header: Header? {
+    guard let first = page(1), first.starts(with: Self.magic),
+      first.uint32(at: 24) == first.uint32(at: 92)
+    else { return nil }
+    return Header(
+      changeCounter: Int(first.uint32(at: 24)), pageCount: Int(first.uint32(at: 28)))
+  }
+
   /// Returns the bytes of a page, numbered from 1; `nil` if the file doesn't contain all of it.
   package func page(_ number: UInt32) -> [UInt8]? {
     guard number >= 1, number <= count else { return nil }

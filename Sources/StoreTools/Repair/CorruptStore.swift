@@ -67,11 +67,44 @@ struct CorruptStore {
       return "its pages have \(NumberText.grouped(merged.pages.pageSize)) bytes instead of "
         + NumberText.grouped(pages.pageSize)
     }
-    guard let other = merged.uuid, UUID(uuidString: uuid) != nil, UUID(uuidString: other) != nil
-    else { return nil }
-    // A few other characters are corrupt ones.
-    let different = zip(uuid.uppercased(), other.uppercased()).count { $0 != $1 }
-    return different < 8 ? nil : "its UUID is \(other) instead of \(uuid)"
+    if let other = merged.uuid, UUID(uuidString: uuid) != nil, UUID(uuidString: other) != nil {
+      // A few other characters are corrupt ones.
+      let different = zip(uuid.uppercased(), other.uppercased()).count { $0 != $1 }
+      if different >= 8 { return "its UUID is \(other) instead of \(uuid)" }
+    }
+    return contradiction(in: merged)
+  }
+
+  /// Returns what in the pages of a WAL can't follow from those of the file; `nil` if all can.
+  ///
+  /// Only the first page counts changes, and states the number of pages and the unused ones.
+  /// Without it in the WAL, no page was added, removed, or used for something else.
+  private func contradiction(in merged: CorruptStore) -> String? {
+    guard let header = pages.header, header.pageCount == pages.count else { return nil }
+    if merged.pages.isInWAL(1) {
+      guard let other = merged.pages.header, other.changeCounter < header.changeCounter else {
+        return nil
+      }
+      return "its first page has the change counter \(NumberText.grouped(other.changeCounter)), and that "
+        + "of the file is \(NumberText.grouped(header.changeCounter))"
+    }
+    guard merged.pages.count == pages.count else {
+      return "its database has \(NumberText.grouped(merged.pages.count)) pages instead of "
+        + NumberText.grouped(pages.count)
+    }
+    for leaf in leaves where leaf.grade == .trusted && merged.pages.isInWAL(leaf.number) {
+      guard let table = tablesByID[leaf.table], table.hasDefinition,
+        let page = merged.pages.page(leaf.number)
+      else { continue }
+      let limit = table.definition.columns.count
+      func fits(_ row: PageMap.Row) -> Bool { row.values.count <= limit }
+      guard map.leaf(leaf.number).rows.allSatisfy(fits) else { continue }
+      // A leaf page of a table begins with 0x0D.
+      if page.first != 0x0D || !merged.map.leaf(leaf.number).rows.allSatisfy(fits) {
+        return "its page \(NumberText.grouped(Int(leaf.number))) isn't one of the table \(table.name)"
+      }
+    }
+    return nil
   }
 
   private init(_ pages: DatabasePages) {

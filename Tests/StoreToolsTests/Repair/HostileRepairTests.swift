@@ -91,6 +91,53 @@ struct HostileRepairTests {
     withExtendedLifetime(office.folder) {}
   }
 
+  /// A WAL that doesn't contain the page with the UUID.
+  struct ForeignWAL: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Statements on the store, and on the other one before its WAL begins, and in the WAL.
+    let own, before, logged: String
+    /// Why it's another store's.
+    let reason: String
+  }
+
+  static let foreignWALs = [
+    ForeignWAL(
+      testDescription: "more pages", own: "", before: inserts,
+      logged: "UPDATE ZPASSPORT SET ZNUMBER = 77", reason: "pages instead of"),
+    ForeignWAL(
+      testDescription: "another table in a page", own: "",
+      before: "ALTER TABLE ZPASSPORT RENAME TO ZP; ALTER TABLE ZP ADD COLUMN A",
+      logged: "UPDATE ZP SET A = 1, ZNUMBER = 77",
+      reason: "isn't one of the table ZPASSPORT"),
+    ForeignWAL(
+      testDescription: "fewer changes",
+      own: (1...20).map { "CREATE TABLE T\($0)(A)" }.joined(separator: ";"),
+      before: "PRAGMA user_version",
+      logged: "CREATE TABLE T(A); UPDATE ZPASSPORT SET ZNUMBER = 77",
+      reason: "its first page has the change counter"),
+  ]
+
+  @Test(arguments: foreignWALs)
+  func theWALOfAnotherStoreWithoutItsUUIDIsNotRead(wal: ForeignWAL) throws {
+    let folder = try TemporaryFolder()
+    let office = try OfficeStore()
+    for statement in wal.own.split(separator: ";") { try office.run(String(statement)) }
+    let url = folder.file("Copy.sqlite")
+    try FileManager.default.copyItem(at: office.url, to: url)
+    let other = try TemporaryFolder()
+    let foreign = try copy(
+      "\(wal.before); PRAGMA wal_checkpoint = TRUNCATE; PRAGMA wal_autocheckpoint = 0",
+      wal.logged, suffix: "-wal", to: other)
+    try FileManager.default.copyItem(atPath: foreign.path + "-wal", toPath: url.path + "-wal")
+    let report = try StoreRepair.repair(url, to: folder.file("Out.sqlite"))
+    #expect(report.walPages == 0)
+    #expect(
+      report.assumptions.contains { $0.contains(wal.reason) }, "\(report.assumptions)")
+    let tables = try IntactStore.tables(folder.file("Out.sqlite"))
+    #expect(try tables["ZPASSPORT"] == IntactStore.tables(office.url)["ZPASSPORT"])
+    withExtendedLifetime(office.folder) {}
+  }
+
   @Test func aHotJournalIsRolledBack() throws {
     let folder = try TemporaryFolder()
     let url = try copy(
