@@ -15,15 +15,32 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   /// Whether the store is opened read-only: no file in its folder is modified.
   open var isReadOnly = false
   /// The number of seconds to wait for a locked file.
-  open var timeout: TimeInterval = 10
+  open var timeout = NSPersistentStoreDescription.usualTimeout
   /// Whether the store is opened on its own queue, while the caller continues.
   open var shouldAddStoreAsynchronously = false
   /// Whether a store of another version of the model is migrated before it's opened.
   open var shouldMigrateStoreAutomatically = true
   /// Whether the mapping model is inferred if none is found.
   open var shouldInferMappingModelAutomatically = true
-  /// Further options.
-  open private(set) var options: [String: Any] = [:]
+  /// The options that were set, with the present values of those that are properties of this class.
+  ///
+  /// `NSReadOnlyPersistentStoreOption` and `NSPersistentStoreTimeoutOption` are included if they
+  /// were set or aren't the default, `NSSQLitePragmasOption` if there are pragmas.
+  open var options: [String: Any] {
+    var result = given
+    result[NSMigratePersistentStoresAutomaticallyOption] = shouldMigrateStoreAutomatically
+    result[NSInferMappingModelAutomaticallyOption] = shouldInferMappingModelAutomatically
+    if isReadOnly || given[NSReadOnlyPersistentStoreOption] != nil {
+      result[NSReadOnlyPersistentStoreOption] = isReadOnly
+    }
+    if timeout != Self.usualTimeout || given[NSPersistentStoreTimeoutOption] != nil {
+      result[NSPersistentStoreTimeoutOption] = timeout
+    }
+    if !sqlitePragmas.isEmpty { result[NSSQLitePragmasOption] = sqlitePragmas }
+    return result
+  }
+  private var given: [String: Any] = [:]
+  private static let usualTimeout: TimeInterval = 10
   /// SQLite pragmas and their values.
   open private(set) var sqlitePragmas: [String: Any] = [:]
 
@@ -41,18 +58,18 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   ///
   /// The option of a property of this class also sets the property; `nil` sets its default value.
   open func setOption(_ option: Any?, forKey key: String) {
-    options[key] = option
-    let given: [AnyHashable: Any]? = option.map { [key: $0] }
+    given[key] = option
+    let single: [AnyHashable: Any]? = option.map { [key: $0] }
     switch key {
-    case NSReadOnlyPersistentStoreOption: isReadOnly = given.isSet(key)
+    case NSReadOnlyPersistentStoreOption: isReadOnly = single.isSet(key)
     case NSMigratePersistentStoresAutomaticallyOption:
-      shouldMigrateStoreAutomatically = given == nil || given.isSet(key)
+      shouldMigrateStoreAutomatically = single == nil || single.isSet(key)
     case NSInferMappingModelAutomaticallyOption:
-      shouldInferMappingModelAutomatically = given == nil || given.isSet(key)
+      shouldInferMappingModelAutomatically = single == nil || single.isSet(key)
     case NSPersistentStoreTimeoutOption:
       timeout =
         option as? TimeInterval ?? (option as? NSNumber)?.doubleValue
-        ?? (option as? Int).map(TimeInterval.init) ?? 10
+        ?? (option as? Int).map(TimeInterval.init) ?? Self.usualTimeout
     case NSSQLitePragmasOption: sqlitePragmas = option as? [String: Any] ?? [:]
     default: break
     }
@@ -61,17 +78,14 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   /// Sets a pragma; `nil` removes it.
   open func setValue(_ value: Any?, forPragmaNamed name: String) {
     sqlitePragmas[name] = value
-    if sqlitePragmas.isEmpty { options[NSSQLitePragmasOption] = nil }
+    if sqlitePragmas.isEmpty { given[NSSQLitePragmasOption] = nil }
   }
 
   /// The options as `addPersistentStore` takes them.
   var storeOptions: [AnyHashable: Any] {
     var result: [AnyHashable: Any] = options
     result[NSReadOnlyPersistentStoreOption] = isReadOnly
-    result[NSMigratePersistentStoresAutomaticallyOption] = shouldMigrateStoreAutomatically
-    result[NSInferMappingModelAutomaticallyOption] = shouldInferMappingModelAutomatically
     result[NSPersistentStoreTimeoutOption] = timeout
-    if !sqlitePragmas.isEmpty { result[NSSQLitePragmasOption] = sqlitePragmas }
     return result
   }
 }
@@ -90,7 +104,7 @@ extension NSPersistentStoreDescription: NSCopying {
     copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
     copy.shouldMigrateStoreAutomatically = shouldMigrateStoreAutomatically
     copy.shouldInferMappingModelAutomatically = shouldInferMappingModelAutomatically
-    copy.options = options
+    copy.given = given
     copy.sqlitePragmas = sqlitePragmas
     return copy
   }

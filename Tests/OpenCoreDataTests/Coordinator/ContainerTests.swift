@@ -111,6 +111,27 @@ struct ContainerTests {
     #expect(description.options[NSReadOnlyPersistentStoreOption] == nil)
   }
 
+  @Test("The options of a description have the values of its properties")
+  func optionsHaveTheValuesOfProperties() {
+    let description = NSPersistentStoreDescription()
+    #expect(
+      Set(description.options.keys) == [
+        NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+      ])
+    description.isReadOnly = true
+    description.timeout = 2.5
+    description.shouldMigrateStoreAutomatically = false
+    description.setValue("100", forPragmaNamed: "cache_size")
+    description.setOption(true, forKey: NSInferMappingModelAutomaticallyOption)
+    description.shouldInferMappingModelAutomatically = false
+    let options = description.options
+    #expect(options[NSReadOnlyPersistentStoreOption] as? Bool == true)
+    #expect(options[NSPersistentStoreTimeoutOption] as? Double == 2.5)
+    #expect(options[NSMigratePersistentStoresAutomaticallyOption] as? Bool == false)
+    #expect(options[NSInferMappingModelAutomaticallyOption] as? Bool == false)
+    #expect(options[NSSQLitePragmasOption] as? [String: String] == ["cache_size": "100"])
+  }
+
   @Test("A pragma that's removed isn't used, however it was set")
   func removedPragmasAreNotUsed() throws {
     let stack = try TestStack(model: TestModels.company())
