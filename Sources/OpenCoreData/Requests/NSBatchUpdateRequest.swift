@@ -21,8 +21,8 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   /// The entity's name; looked up in the context's model if `entity` wasn't given.
   public let entityName: String
-  /// The entity, if given.
-  public let entity: NSEntityDescription?
+  /// The entity; `nil` if the request was created with a name.
+  public let entity: NSEntityDescription!
   /// The condition for rows to update; `nil` for all of them.
   open var predicate: NSPredicate?
   /// Whether rows of subentities are updated too.

@@ -73,6 +73,26 @@ struct BatchUpdateTests {
     }
   }
 
+  @Test("The entity of a request needn't be unwrapped, and is nil if only its name was given")
+  func entityIsImplicitlyUnwrapped() throws {
+    let stack = try stack(3)
+    let context = stack.context()
+    let model = context.persistentStoreCoordinator?.managedObjectModel
+    let entity = try #require(model?.entitiesByName["Item"])
+    let request = NSBatchUpdateRequest(entity: entity)
+    request.propertiesToUpdate = ["b": 1]
+    let name: String? = request.entity.name
+    #expect(name == "Item" && request.entityName == "Item")
+    let copy = try #require(request.copy() as? NSBatchUpdateRequest)
+    #expect(copy.entity === entity)
+    #expect(NSBatchUpdateRequest(entityName: "Item").entity == nil)
+    try context.performAndWait {
+      try context.execute(copy)
+      let values = try context.everyObject(of: "Item").map { $0.value(forKey: "b") as? Int32 }
+      #expect(values == [1, 1, 1])
+    }
+  }
+
   @Test("S7.35, S-G20 the row cache keeps the old row, which a refreshed object reads")
   func rowCacheKeepsTheRowBeforeTheUpdate() throws {
     let stack = try stack(2)
