@@ -4,7 +4,9 @@ import ManagedModel
 ///
 /// Execute it with `NSManagedObjectContext.execute(_:)`. It reads the newest history, even if the
 /// context is pinned to a query generation. **Cost:** one SELECT of transactions and one of
-/// changes; deleting costs two DELETEs in a transaction. Apple counterpart: the same.
+/// changes; with a `fetchLimit` and without sort descriptors, such a pair for the first 100
+/// transactions of a single store, the next 200, and so on, until there are enough matches.
+/// Deleting costs two DELETEs in a transaction. Apple counterpart: the same.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   /// The position in the history at which a request begins, or up to which it deletes.
   enum Position {
@@ -118,6 +120,19 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   private func transactions(
     _ stores: [SQLiteStore], withChanges: Bool, _ context: NSManagedObjectContext
   ) throws -> [NSPersistentHistoryTransaction] {
+    // Transactions of several stores are in the order of their times, which can go back.
+    if stores.count == 1, var missing = matchLimit {
+      return try stores[0].history(
+        after: position, withChanges: withChanges, in: context,
+        until: { [self] page in
+          if filtersChanges {
+            missing -= try matches(page.flatMap { $0.changes ?? [] }).count
+          } else {
+            missing -= try matches(page).count
+          }
+          return missing <= 0
+        })
+    }
     let found = try stores.map {
       try $0.history(after: position, withChanges: withChanges, in: context)
     }
@@ -129,7 +144,6 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
   private func result(_ stores: [SQLiteStore], _ context: NSManagedObjectContext) throws -> Any {
     let wantsTransactions = resultType == .transactionsOnly || resultType == .count
-    let filtersChanges = fetchRequest?.entity === HistoryEntities.change
     var transactions = try transactions(
       stores, withChanges: !wantsTransactions || filtersChanges || comparesChanges, context)
     if !filtersChanges { transactions = try filtered(transactions) }
@@ -150,6 +164,19 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
   }
 
+  /// Whether the fetch request selects changes instead of transactions.
+  private var filtersChanges: Bool { fetchRequest?.entity === HistoryEntities.change }
+
+  /// The number of matches after which the rest of the history isn't needed; `nil` if it is.
+  private var matchLimit: Int? {
+    guard let fetchRequest, fetchRequest.fetchLimit > 0,
+      fetchRequest.sortDescriptors?.isEmpty ?? true
+    else { return nil }
+    let (limit, isTooLarge) = fetchRequest.fetchLimit.addingReportingOverflow(
+      max(0, fetchRequest.fetchOffset))
+    return isTooLarge ? nil : limit
+  }
+
   /// Whether the fetch request may compare the changes of transactions.
   private var comparesChanges: Bool {
     let sortKeys = fetchRequest?.sortDescriptors?.map(\.key) ?? []
@@ -161,19 +188,22 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   /// Returns the matches of the fetch request, in its order.
   private func filtered<T: NSObject & KeyValueReadable>(_ found: [T]) throws -> [T] {
     guard let fetchRequest else { return found }
-    var result = found
-    if let predicate = fetchRequest.predicate {
-      do {
-        result = try result.filter { try predicate.evaluation(of: $0) }
-      } catch {
-        throw NSError.unanswerable(predicate, error)
-      }
-    }
+    var result = try matches(found)
     if let sort = fetchRequest.sortDescriptors, !sort.isEmpty {
       result = result.sorted(using: sort)
     }
     result.removeFirst(min(max(0, fetchRequest.fetchOffset), result.count))
     return fetchRequest.fetchLimit > 0 ? Array(result.prefix(fetchRequest.fetchLimit)) : result
+  }
+
+  /// Returns what satisfies the predicate of the fetch request.
+  private func matches<T: NSObject & KeyValueReadable>(_ found: [T]) throws -> [T] {
+    guard let predicate = fetchRequest?.predicate else { return found }
+    do {
+      return try found.filter { try predicate.evaluation(of: $0) }
+    } catch {
+      throw NSError.unanswerable(predicate, error)
+    }
   }
 }
 

@@ -9,9 +9,12 @@ extension SQLiteStore {
   ///
   /// Its SELECTs are housekeeping and not counted. A context that's pinned to a query generation
   /// gets the newest history, too: that's what it merges.
+  /// - Parameter isEnough: Called with each of several parts of the transactions; if it returns
+  ///   true, the following ones are left out. `nil` to read all at once.
   func history(
     after position: NSPersistentHistoryChangeRequest.Position, withChanges: Bool,
-    in context: NSManagedObjectContext
+    in context: NSManagedObjectContext,
+    until isEnough: (([NSPersistentHistoryTransaction]) throws -> Bool)? = nil
   ) throws -> [NSPersistentHistoryTransaction] {
     context.endReadTransaction()
     do {
@@ -19,7 +22,8 @@ extension SQLiteStore {
       defer { reader.end() }
       guard let tables = try historyTables(on: reader.connection) else { return [] }
       let reading = HistoryReading(store: self, tables: tables, connection: reader.connection)
-      return try reading.transactions(after: position, withChanges: withChanges)
+      return try reading.transactions(
+        after: position, withChanges: withChanges, until: isEnough)
     } catch {
       throw NSError.from(error, store: self)
     }
@@ -77,14 +81,30 @@ struct HistoryReading {
   ///
   /// - Throws: 134301 for a token after which transactions were deleted, or after the last one.
   func transactions(
-    after position: NSPersistentHistoryChangeRequest.Position, withChanges: Bool
+    after position: NSPersistentHistoryChangeRequest.Position, withChanges: Bool,
+    until isEnough: (([NSPersistentHistoryTransaction]) throws -> Bool)? = nil
   ) throws -> [NSPersistentHistoryTransaction] {
     if case .token(let token?) = position { try check(token) }
     let (condition, bind) = HistoryReading.condition(position, ">", in: store.identifier)
     let filter = bind == nil ? "1" : condition
     let binds = [bind].compactMap { $0 }
-    let changes =
-      withChanges ? try changes(of: filter, binds) : [:]
+    guard let isEnough else { return try transactions(filter, binds, withChanges: withChanges) }
+    var found: [NSPersistentHistoryTransaction] = []
+    var (limit, part) = (100, filter)
+    while true {
+      let page = try transactions(part, binds, limit: limit, withChanges: withChanges)
+      found += page
+      guard page.count == limit, let last = page.last?.transactionNumber, try !isEnough(page)
+      else { return found }
+      part = "\(filter) AND Z_PK > \(last)"
+      limit *= 2
+    }
+  }
+
+  /// Returns the first transactions that satisfy a condition, in order; all without a limit.
+  private func transactions(
+    _ filter: String, _ binds: [SQLiteValue], limit: Int? = nil, withChanges: Bool
+  ) throws -> [NSPersistentHistoryTransaction] {
     let texts = ["AUTHOR", "BUNDLEID", "CONTEXTNAME", "PROCESSID"].map { name in
       tables.hasStrings
         ? "IFNULL(Z\(name), (SELECT ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = t.Z\(name)TS))"
@@ -92,7 +112,12 @@ struct HistoryReading {
     }
     let rows = try connection.values(
       "SELECT Z_PK, ZTIMESTAMP, \(texts.joined(separator: ", ")) FROM ATRANSACTION t "
-        + "WHERE \(filter) ORDER BY Z_PK", binds)
+        + "WHERE \(filter) ORDER BY Z_PK" + (limit.map { " LIMIT \($0)" } ?? ""), binds)
+    var read = filter
+    if limit != nil, case .integer(let last)? = rows.last?.first {
+      read += " AND Z_PK <= \(last)"
+    }
+    let changes = try withChanges && !rows.isEmpty ? changes(of: read, binds) : [:]
     return rows.compactMap { row in
       guard case .integer(let number) = row[0] else { return nil }
       return NSPersistentHistoryTransaction(

@@ -147,6 +147,65 @@ struct HistoryTransactionTests {
     }
   }
 
+  @Test("A request with a limit reads the history up to the last match it needs")
+  func limitEndsTheReading() throws {
+    let stack = try SharedStack(
+      .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item")
+      try context.save()
+      try repeatTransaction(upTo: 1_000, in: stack.storeURL)
+      func numbers(
+        _ predicate: NSPredicate?, limit: Int, offset: Int = 0
+      ) throws -> [Int64] {
+        let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+        (fetch.predicate, fetch.fetchLimit, fetch.fetchOffset) = (predicate, limit, offset)
+        let result = try context.execute(
+          NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch))
+        let found = (result as? NSPersistentHistoryResult)?.result
+        let transactions = try #require(found as? [NSPersistentHistoryTransaction])
+        #expect(transactions.allSatisfy { $0.changes?.count == 1 })
+        return transactions.map(\.transactionNumber)
+      }
+      let calls = LineList()
+      let counting = NSPredicate { _, _ in
+        calls.add("call")
+        return true
+      }
+      #expect(try numbers(counting, limit: 2, offset: 1) == [2, 3])
+      #expect(calls.lines.count <= 200)
+      #expect(try numbers(nil, limit: 1, offset: 999) == [1_000])
+      let late = NSPredicate(format: "transactionNumber > 150")
+      #expect(try numbers(late, limit: 2) == [151, 152])
+      #expect(try numbers(late, limit: 5_000) == Array(151...1_000))
+      let fetch = try #require(NSPersistentHistoryChange.fetchRequest)
+      (fetch.predicate, fetch.fetchLimit) = (NSPredicate(format: "changeID > 400"), 1)
+      let changes = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+      changes.resultType = .changesOnly
+      let found = (try context.execute(changes) as? NSPersistentHistoryResult)?.result
+      #expect((found as? [NSPersistentHistoryChange])?.map(\.changeID) == [401])
+    }
+  }
+
+  /// Copies the first transaction, which has one change, until there are as many.
+  private func repeatTransaction(upTo count: Int, in store: URL) throws {
+    let connection = try Connection(path: store.path, access: .writing)
+    defer { connection.close() }
+    for (table, keys) in [("ATRANSACTION", ["Z_PK"]), ("ACHANGE", ["Z_PK", "ZTRANSACTIONID"])] {
+      let others = try connection.values("SELECT name FROM pragma_table_info('\(table)')")
+        .compactMap { row -> String? in
+          guard case .text(let name)? = row.first, !keys.contains(name) else { return nil }
+          return name
+        }
+      let columns = (keys + others).joined(separator: ", ")
+      let values = (keys.map { _ in "i" } + others).joined(separator: ", ")
+      try connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < \(count)) "
+          + "INSERT INTO \(table)(\(columns)) SELECT \(values) FROM n, \(table) WHERE Z_PK = 1")
+    }
+  }
+
   @Test("A copied history request is independent of the original")
   func copiedHistoryRequestIsIndependent() throws {
     let stack = try SharedStack(
