@@ -251,13 +251,19 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     return missing.flatMap { $0.id.isEqual(objectID) ? $0.error : nil }
   }
 
+  override func beginMoving() {
+    callLock.withLock { isMoving = true }
+  }
+
   /// Runs a save, and returns what the store has reported in it.
   ///
+  /// Throws 134070 if a copy of the store is to replace it.
   /// - Parameter count: The number of objects that it writes.
   final func saving(
     _ count: Int = 0, in scope: ProfileScope, _ body: () throws -> Void
   ) throws -> SavedNodes {
     try calling(in: scope) {
+      try checkIsNotMoving()
       var empty = SavedNodes()
       empty.versions.reserveCapacity(count)
       saved = empty

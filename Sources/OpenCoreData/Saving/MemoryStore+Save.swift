@@ -17,7 +17,9 @@ extension MemoryStore {
         let rows = newRows(of: plan.written)
         return (rows, contents.withLock { apply(plan, rows, to: &$0.tables) })
       }
-      return try write(plan, to: document, beforeCommit: beforeCommit)
+      return try writingDocument {
+        try write(plan, to: document, beforeCommit: beforeCommit)
+      }
     }
     return remember(plan, rows: rows, commit: commit)
   }

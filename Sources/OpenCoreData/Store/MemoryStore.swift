@@ -14,6 +14,9 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   /// Held while a save is written, before the lock of `contents`: what it waits for, such as a
   /// program's own store, can read this one.
   final let writing = NSRecursiveLock()
+  /// Whether the document is being written, in a state without what would be saved now; under
+  /// `writing`.
+  private final var isWritingDocument = false
   /// The document of an XML or binary store, which each save replaces; `nil` for an in-memory
   /// store.
   final let document: AtomicStoreDocument?
@@ -152,8 +155,25 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
       // Its tables are empty, and would replace the document.
       guard !isRemoved else { throw NSError.removedStore(self) }
       let (tables, lastKeys) = contents.withLock { ($0.tables, $0.lastKeys) }
-      try document.write(tables, of: self, lastKey: lastKeys.max() ?? 0) {}
+      try writingDocument {
+        try document.write(tables, of: self, lastKey: lastKeys.max() ?? 0) {}
+      }
     }
+  }
+
+  /// Runs a body that writes the document; the caller has the lock `writing`.
+  ///
+  /// - Throws: 134070 if the body of another call has caused this one: it would replace the
+  ///   document afterward, without what is written now.
+  final func writingDocument<R>(_ body: () throws -> R) throws -> R {
+    guard !isWritingDocument else {
+      throw NSError.store(
+        "The store \(url?.path ?? "in memory") is being saved together with a program's own store, whose "
+          + "class can't save to it in the meantime. Save again afterward.")
+    }
+    isWritingDocument = true
+    defer { isWritingDocument = false }
+    return try body()
   }
 
   /// Releases the rows; contexts can use the store itself for longer.

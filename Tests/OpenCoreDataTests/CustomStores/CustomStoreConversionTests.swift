@@ -2,6 +2,8 @@ import OpenCoreData
 import Synchronization
 import Testing
 
+@testable import OpenCoreData
+
 @Suite("Copying a program's own stores")
 struct CustomStoreConversionTests {
   /// The types that are copied from and to.
@@ -173,5 +175,25 @@ struct CustomStoreConversionTests {
       bed.shelves[0].failures = [:]
       try expectUnchanged()
     }
+  }
+
+  @Test("A save that has begun before its store is copied, but isn't written yet, fails")
+  func savesAreNotWrittenWhileTheStoreIsCopied() throws {
+    let stack = try ShelfStack()
+    let store: CachingStore = try #require(stack.store as? NSIncrementalStore)
+    let context = stack.context()
+    let count = stack.shelf.items.count
+    stack.shelf.beforeIDs = {
+      do { try store.beginMoving() } catch { Issue.record("\(error)") }
+    }
+    context.performAndWait {
+      _ = context.make("Employee", ["name": "Eve"])
+      #expect(context.saveError()?.code == NSPersistentStoreOperationError)
+    }
+    #expect(stack.shelf.items.count == count)
+    stack.shelf.beforeIDs = nil
+    store.isMoving = false
+    try context.performAndWait { try context.save() }
+    #expect(stack.shelf.items.count == count + 1)
   }
 }

@@ -30,6 +30,8 @@ final class Shelf: @unchecked Sendable {
   var comparesVersions = false
   /// Called while a save is written.
   var duringSave: ((NSSaveChangesRequest, NSManagedObjectContext?) -> Void)?
+  /// Called before new objects get their IDs.
+  var beforeIDs: (() -> Void)?
   let identifier = UUID().uuidString
   private var lastNumber = 100
 
@@ -224,6 +226,7 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
   }
 
   override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+    shelf.beforeIDs?()
     try shelf.record("obtain \(array.map { $0.entity.name ?? "" }.joined(separator: " "))")
     return array.map {
       newObjectID(
