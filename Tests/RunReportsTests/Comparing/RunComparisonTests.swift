@@ -55,7 +55,7 @@ struct RunComparisonTests {
     #expect(reversed.variants[0].differences.map(\.difference) == ["- 1", "- 200"])
     #expect(ComparisonFailureCriteria.standard.failures(of: reversed) == [])
     var baseline = Baseline()
-    baseline.update(with: before)
+    baseline.apply(Baseline.Change(before))
     let increases = BaselineComparison(after, with: baseline).increases
     #expect(increases.map(\.numbers) == ["baseline 0, actual 1", "baseline 0, actual 200"])
   }
