@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import ProfileEvents
+import ScenarioLanguage
 import Testing
 import WorkbenchFixtures
 import WorkbenchText
