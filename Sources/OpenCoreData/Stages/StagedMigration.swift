@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 
 /// The migration of a store through the stages of a manager.
 ///
