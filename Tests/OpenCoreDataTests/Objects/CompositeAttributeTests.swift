@@ -208,6 +208,46 @@ struct CompositeAttributeTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func wholeCompositesAreComparedWithModifiers(kind: StoreKind) throws {
+    let context = try filled(kind).context()
+    try context.performAndWait {
+      for isChanged in [false, true] {
+        if isChanged {
+          // Setting equal values marks the objects as updated: all are evaluated in memory.
+          for object in try context.all("Plane") + context.all("Field") {
+            object.setValue(object.value(forKey: "name"), forKey: "name")
+          }
+        }
+        for (entity, format, names) in [
+          ("Field", "ANY planes.colors == nil", []),
+          ("Field", "ANY planes.colors.tail == nil", ["far"]),
+          ("Field", "ANY planes.colors != nil", ["far", "near"]),
+          ("Field", "ALL planes.colors.tail == nil", ["far"]),
+          ("Field", "ALL planes.colors.tail != nil", ["far", "near"]),
+          ("Field", "NONE planes.colors.tail == nil", ["near"]),
+          (
+            "Field", "SUBQUERY(planes, $p, ANY $p.field.planes.colors.tail == nil).@count == 1",
+            ["far"]
+          ),
+          ("Plane", "ANY field.planes.colors.tail == nil", ["b"]),
+          ("Plane", "ALL field.planes.colors == nil", ["c"]),
+          ("Plane", "ANY field.planes.field.planes.colors.tail != nil", ["a"]),
+          ("Plane", "ANY field.spot == nil", []), ("Plane", "ALL field.spot == nil", ["c"]),
+          ("Plane", "ANY field.spot != nil", ["a", "b"]),
+          ("Plane", "ALL colors != nil", ["a", "b", "c"]),
+          ("Plane", "NOT ANY field.spot != nil", ["c"]),
+        ] as [(String, String, [String])] {
+          let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+          request.predicate = NSPredicate(format: format)
+          request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+          let found = try context.fetch(request).map { $0.value(forKey: "name") as? String }
+          #expect(found == names, "\(format)")
+        }
+      }
+    }
+  }
+
   @Test func invalidElementPathsAreReported() throws {
     let stack = try filled(.sqlite)
     let context = try stack.context()
