@@ -43,6 +43,8 @@ struct PredicateEvaluationTests {
     ("NOT (void == 2)", true), ("void != 2 AND void != nil", false),
     ("void BEGINSWITH 'a' OR void LIKE '*' OR void MATCHES '.*' OR 'a' IN void", false),
     ("void + 1 == nil AND void.name == nil", true), ("int == nil", false),
+    ("void == missing AND void <= missing AND void >= missing", true),
+    ("void < missing OR void > missing OR void != missing", false),
     // Strings.
     ("code == 'ZAF' AND code != 'zaf' AND code ==[c] 'zaf'", true),
     ("name ==[cd] 'saint-etienne' AND name ==[d] 'Saint-Etienne'", true),
