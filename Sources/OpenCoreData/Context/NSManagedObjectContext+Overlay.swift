@@ -14,7 +14,8 @@ extension NSManagedObjectContext {
   /// Unchanged objects keep the store's order; changed objects are inserted in order, each with
   /// about log₂ of the count comparisons, which fire the faults that they read. The limit is
   /// applied again.
-  /// - Throws: 134060 if the predicate can't be evaluated for a changed object.
+  /// - Throws: 134060 if the predicate can't be evaluated for a changed object, or a value that
+  ///   determines its position can't be computed.
   final func overlay(
     _ plan: FetchPlan, on fetched: [NSManagedObject]
   ) throws -> [NSManagedObject] {
@@ -58,10 +59,17 @@ extension NSManagedObjectContext {
     func back(_ object: NSManagedObject) -> Element {
       present[ObjectIdentifier(object)] ?? element(object)
     }
-    let result =
-      plan.sort.isEmpty
-      ? kept + moved.map(back)
-      : insert(moved.sorted(using: plan.sort), in: kept, plan.sort, object, back)
+    let result: [Element]
+    if plan.sort.isEmpty {
+      result = kept + moved.map(back)
+    } else {
+      do {
+        result = try insert(
+          try moved.ordered(by: plan.sort), in: kept, plan.sort, object, back)
+      } catch {
+        throw NSError.unsortable(plan.sort, error)
+      }
+    }
     return plan.limit > 0 ? Array(result.prefix(plan.limit)) : result
   }
 
@@ -69,7 +77,7 @@ extension NSManagedObjectContext {
   private func insert<Element>(
     _ moved: [NSManagedObject], in kept: [Element], _ sort: [NSSortDescriptor],
     _ object: (Element) -> NSManagedObject, _ element: (NSManagedObject) -> Element
-  ) -> [Element] {
+  ) throws(PredicateEvaluationError) -> [Element] {
     var result: [Element] = []
     result.reserveCapacity(kept.count + moved.count)
     var start = 0
@@ -77,7 +85,11 @@ extension NSManagedObjectContext {
       var (low, high) = (start, kept.count)
       while low < high {
         let middle = (low + high) / 2
-        if precedes(mover, object(kept[middle]), sort) { high = middle } else { low = middle + 1 }
+        if try precedes(mover, object(kept[middle]), sort) {
+          high = middle
+        } else {
+          low = middle + 1
+        }
       }
       result += kept[start..<low]
       result.append(element(mover))
@@ -88,9 +100,9 @@ extension NSManagedObjectContext {
 
   private func precedes(
     _ first: NSManagedObject, _ second: NSManagedObject, _ sort: [NSSortDescriptor]
-  ) -> Bool {
+  ) throws(PredicateEvaluationError) -> Bool {
     for descriptor in sort {
-      switch descriptor.compare(first, to: second) {
+      switch try descriptor.order(of: first, second) {
       case .orderedAscending: return true
       case .orderedDescending: return false
       case .orderedSame: continue

@@ -67,10 +67,15 @@ extension NSManagedObjectContext {
       order += part.rows.indices.map { (number, $0) }
     }
     if !plan.sort.isEmpty {
-      order =
-        order
-        .map { FetchedRecord(source: $0, row: parts[$0.part].rows[$0.row], context: self) }
-        .sorted(using: plan.sort).map(\.source)
+      let records = order.map {
+        FetchedRecord(source: $0, row: parts[$0.part].rows[$0.row], context: self)
+      }
+      do {
+        order = try records.ordered(by: plan.sort).map(\.source)
+      } catch {
+        for row in parts.flatMap(\.rows) { row.row.release() }
+        throw NSError.unsortable(plan.sort, error)
+      }
     }
     let skipped = order.dropFirst(plan.offset)
     let kept = Array(plan.limit > 0 ? skipped.prefix(plan.limit) : skipped)

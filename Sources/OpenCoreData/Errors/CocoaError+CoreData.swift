@@ -337,4 +337,10 @@ extension NSError {
   static func unanswerable(_ predicate: NSPredicate, _ reason: any Error) -> NSError {
     fetch("The predicate '\(predicate)' can't be evaluated: \(reason).")
   }
+
+  /// Creates an error for an order by values that can't be computed.
+  static func unsortable(_ sort: [NSSortDescriptor], _ reason: any Error) -> NSError {
+    let keys = sort.map { "'\($0.key ?? "self")'" }.joined(separator: ", ")
+    return fetch("An order by \(keys) can't be computed: \(reason).")
+  }
 }

@@ -190,7 +190,11 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     guard let fetchRequest else { return found }
     var result = try matches(found)
     if let sort = fetchRequest.sortDescriptors, !sort.isEmpty {
-      result = result.sorted(using: sort)
+      do {
+        result = try result.ordered(by: sort)
+      } catch {
+        throw NSError.unsortable(sort, error)
+      }
     }
     result.removeFirst(min(max(0, fetchRequest.fetchOffset), result.count))
     return fetchRequest.fetchLimit > 0 ? Array(result.prefix(fetchRequest.fetchLimit)) : result

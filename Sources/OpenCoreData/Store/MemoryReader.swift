@@ -96,7 +96,11 @@ final class MemoryReader: StoreReader {
   private func matches(_ plan: FetchPlan) throws -> [MemoryRow] {
     var records = try records(plan)
     if !plan.sort.isEmpty {
-      records = records.sorted(using: plan.sort.map { orderedByIndex($0, plan) })
+      do {
+        records = try records.ordered(by: plan.sort.map { orderedByIndex($0, plan) })
+      } catch {
+        throw NSError.unsortable(plan.sort, error)
+      }
     }
     try checkUnknownKey()
     let skipped = records.dropFirst(plan.offset)
@@ -125,11 +129,12 @@ final class MemoryReader: StoreReader {
 // Unknown keys are an error, as in SQL, even if there are no rows.
 
 extension MemoryReader {
-  /// Checks the keys that a fetch compares, returns in dictionaries, and sorts by, up to an
-  /// operator such as `@count`.
+  /// Checks the keys that a fetch compares, returns in dictionaries, and sorts by.
   ///
+  /// Those of predicates and dictionaries are checked up to an operator such as `@count`.
   /// - Throws: 134060 with the first key that its entity doesn't store, for an order by a to-many
-  ///   relationship, and for one as a value of a dictionary.
+  ///   relationship or by a sum of values that aren't numbers, and for a to-many relationship as a
+  ///   value of a dictionary.
   func checkKeys(of plan: FetchPlan) throws {
     for path in plan.predicate?.ownKeyPaths ?? [] { try check(path, plan.entity) }
     if let dictionary = plan.dictionary { try checkKeys(of: dictionary, plan.entity) }
@@ -137,11 +142,38 @@ extension MemoryReader {
     where plan.dictionary?.computedColumn(named: key) == nil {
       let path = PredicateKeyPath(key)
       let last = try check(path, plan.entity)
+      try checkOperator(of: path, after: last)
       guard (last as? NSRelationshipDescription)?.isToMany == true,
         path.keys.count == path.components.count
       else { continue }
       throw NSError.fetch("A to-many relationship, such as '\(key)', can't be a sort key.")
     }
+  }
+
+  /// Checks that the operator of a sort key can be applied, and the keys after it.
+  ///
+  /// - Parameter last: The last property before the operator.
+  private func checkOperator(of path: PredicateKeyPath, after last: NSPropertyDescription?) throws {
+    guard let (operation, rest) = path.collectionOperator else { return }
+    func storedType(_ property: NSPropertyDescription?) -> StoredType? {
+      (property as? NSAttributeDescription).map { StoredType($0.attributeType) }
+    }
+    // What a transformable value contains isn't known.
+    if let type = storedType(last), type != .transformable {
+      throw NSError.fetch(
+        "'\(path.text)': \(operation.rawValue) can follow only a to-many relationship.")
+    }
+    guard let destination = (last as? NSRelationshipDescription)?.destinationEntity, !rest.isEmpty
+    else { return }
+    let names = path.text.split(separator: ".", omittingEmptySubsequences: false)
+    let value = PredicateKeyPath(names.suffix(rest.count).joined(separator: "."))
+    let found = try check(value, destination)
+    // A key after an attribute is a property of its value, such as the length of a string.
+    guard operation == .sum || operation == .average, value.keys.last == found?.name,
+      let type = storedType(found), type != .transformable, !type.isNumber || type == .timestamp
+    else { return }
+    throw NSError.fetch(
+      "'\(path.text)': \(value.text) isn't a number, so it has no \(operation.rawValue).")
   }
 
   private func checkKeys(of dictionary: DictionaryPlan, _ entity: NSEntityDescription) throws {
@@ -236,7 +268,7 @@ extension MemoryReader {
         var seen: Set<[PredicateValue]> = []
         groups = groups.filter { seen.insert($0.values).inserted }
       }
-      if !plan.sort.isEmpty { groups = groups.sorted(using: plan.sort) }
+      if !plan.sort.isEmpty { groups = try groups.ordered(by: plan.sort) }
       try checkUnknownKey()
       let skipped = groups.dropFirst(plan.offset)
       return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.entries)

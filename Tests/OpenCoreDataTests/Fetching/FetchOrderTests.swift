@@ -82,6 +82,46 @@ struct FetchOrderTests {
     }
   }
 
+  @Test(
+    "An order by a value that can't be computed is an error", arguments: StoreKind.allCases)
+  func orderByAnUncomputableValueIsAnError(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: TestModels.company())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      func error<T>(_ key: String, _ request: NSFetchRequest<T>) -> NSError? {
+        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+        return #expect(throws: NSError.self, "\(key)") { try context.fetch(request) }
+      }
+      // Without objects, with unsaved ones, and with saved ones.
+      for state in 0...2 {
+        if state == 1 {
+          for name in ["b", "a", "c"] {
+            let department = context.make("Department", ["name": name])
+            for index in 1...2 {
+              let person = context.make("Employee", ["name": "\(name)\(index)"])
+              person.setValue(department, forKey: "department")
+            }
+          }
+        }
+        if state == 2 { try context.save() }
+        for key in [
+          "employees.@sum.name", "employees.@avg.name", "employees.@max.nick", "name.@count",
+        ] {
+          let objects = error(key, NSFetchRequest<NSManagedObject>(entityName: "Department"))
+          #expect(objects?.domain == NSCocoaErrorDomain && objects?.code == NSCoreDataError)
+          let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Department")
+          dictionaries.resultType = .dictionaryResultType
+          #expect(error(key, dictionaries)?.code == NSCoreDataError)
+        }
+        // What only the values show.
+        for key in ["name.nick", "employees.@max.department", "employees.@sum"] where state > 0 {
+          let objects = error(key, NSFetchRequest<NSManagedObject>(entityName: "Department"))
+          #expect(objects?.domain == NSCocoaErrorDomain && objects?.code == NSCoreDataError)
+        }
+      }
+    }
+  }
+
   @Test("S6.26 manual paging: IDs, then one page at a time", arguments: StoreKind.allCases)
   func manualPagingLoadsIDsThenOnePageAtATime(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)

@@ -148,6 +148,20 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     compare(value(of: object1), value(of: object2))
   }
 
+  /// Returns the order of two objects, like `compare(_:to:)`.
+  ///
+  /// A subclass, which can override the comparison, compares them itself.
+  /// - Throws: An error if a value of the key path can't be computed, such as a sum of strings.
+  package func order(
+    of object1: Any, _ object2: Any
+  ) throws(PredicateEvaluationError) -> ComparisonResult {
+    if isSubclass { return compare(object1, to: object2) }
+    return compare(try computedValue(of: object1), try computedValue(of: object2))
+  }
+
+  /// Whether a subclass can override the comparison.
+  fileprivate var isSubclass: Bool { type(of: self) != NSSortDescriptor.self }
+
   /// Returns the order of two objects by their values.
   fileprivate func compare(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult {
     let order: ComparisonResult
@@ -164,15 +178,21 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   /// Whether the objects themselves are compared, by their IDs: other objects have no order.
   private var sortsByID: Bool { key == "self" || key == "SELF" || key == "objectID" }
 
-  fileprivate func value(of object: Any) -> PredicateValue {
-    guard let path else {
-      return swiftKeyPath.map { PredicateValue(object[keyPath: $0]) } ?? PredicateValue(object)
-    }
+  private func value(of object: Any) -> PredicateValue {
     do {
-      return try KeyPathReader.value(of: path, from: object)
+      return try computedValue(of: object)
     } catch {
       fatalError(error.description)
     }
+  }
+
+  fileprivate func computedValue(
+    of object: Any
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    guard let path else {
+      return swiftKeyPath.map { PredicateValue(object[keyPath: $0]) } ?? PredicateValue(object)
+    }
+    return try KeyPathReader.value(of: path, from: object)
   }
 
   /// Returns the sort descriptor itself, which is immutable.
@@ -241,11 +261,22 @@ extension Sequence {
   /// descriptor once for each of several elements, and others once for each element that's equal to
   /// another one so far. Descriptors of subclasses read theirs at each comparison.
   public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
+    do {
+      return try ordered(by: descriptors)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// Returns the elements sorted like `sorted(using:)`.
+  ///
+  /// - Throws: An error if a value of a key path can't be computed, such as a sum of strings.
+  package func ordered(by descriptors: [NSSortDescriptor]) throws -> [Element] {
     let elements = Array(self)
     let keys = descriptors.map { SortKeys($0, elements) }
-    return elements.indices.sorted { left, right in
+    return try elements.indices.sorted { left, right in
       for key in keys {
-        switch key.order(left, right) {
+        switch try key.order(left, right) {
         case .orderedAscending: return true
         case .orderedDescending: return false
         case .orderedSame: continue
@@ -261,24 +292,23 @@ private final class SortKeys<Element> {
   private let descriptor: NSSortDescriptor
   private let elements: [Element]
   private var values: [PredicateValue?] = []
-  /// Whether a subclass can override the comparison.
   private let isSubclass: Bool
 
   init(_ descriptor: NSSortDescriptor, _ elements: [Element]) {
     self.descriptor = descriptor
     self.elements = elements
-    isSubclass = type(of: descriptor) != NSSortDescriptor.self
+    isSubclass = descriptor.isSubclass
   }
 
-  func order(_ left: Int, _ right: Int) -> ComparisonResult {
+  func order(_ left: Int, _ right: Int) throws(PredicateEvaluationError) -> ComparisonResult {
     if isSubclass { return descriptor.compare(elements[left], to: elements[right]) }
     if values.isEmpty { values = Array(repeating: nil, count: elements.count) }
-    return descriptor.compare(value(left), value(right))
+    return descriptor.compare(try value(left), try value(right))
   }
 
-  private func value(_ index: Int) -> PredicateValue {
+  private func value(_ index: Int) throws(PredicateEvaluationError) -> PredicateValue {
     if let value = values[index] { return value }
-    let value = descriptor.value(of: elements[index])
+    let value = try descriptor.computedValue(of: elements[index])
     values[index] = value
     return value
   }
