@@ -48,15 +48,32 @@ extension PredicateTranslation {
     of expression: NSExpression, _ entity: SQLEntity
   ) throws(TranslationError) -> SQLFragment? {
     guard entity.hasHierarchy else { return nil }
-    var components: [PredicateKeyPath.Component] = []
-    if case .keyPath(let path) = expression.node { components = path.components }
     let text = expression.description
+    guard let components = Self.keys(to: expression) else {
+      throw TranslationError(
+        text, "A dictionary can contain only objects at the end of key paths.")
+    }
     let found = try walk(
       (components + [.key("entity")])[...], in: root, at: columnSite, text: text)
     guard case .entity(let column, _, _) = found else {
       throw TranslationError(text, "The key path must end at an object.")
     }
     return column
+  }
+
+  /// Returns the keys from the row's own object to the object that an expression returns; `nil` for
+  /// an expression of another form.
+  private static func keys(to object: NSExpression) -> [PredicateKeyPath.Component]? {
+    switch object.node {
+    case .evaluatedObject: return []
+    case .keyPath(let path): return path.components
+    case .path(let base, let rest):
+      guard let start = keys(to: base), case .keyPath(let path) = rest.node else { return nil }
+      return start + path.components
+    case .function(.noIndex, let arguments) where arguments.count == 1:
+      return keys(to: arguments[0])
+    default: return nil
+    }
   }
 
   /// Returns a computed column by name; `nil` for an unknown name.

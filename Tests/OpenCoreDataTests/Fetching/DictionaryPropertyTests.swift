@@ -58,4 +58,26 @@ struct DictionaryPropertyTests {
       #expect(try context.fetch(distinct).map { $0["name"] as? String } == names)
     }
   }
+
+  @Test("The ID of an object in an expression has its entity", arguments: StoreKind.allCases)
+  func objectsOfExpressionsHaveTheirEntities(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: Warehouse.model())
+    defer { withExtendedLifetime(stack) {} }
+    let context = try Warehouse(seed: 3, count: 30).context(
+      kind.type.rawValue, at: kind.url(stack.storeURL))
+    try context.performAndWait {
+      let same = NSExpressionDescription()
+      same.name = "same"
+      same.expression = NSExpression(format: "noindex:(item)")
+      let request = NSFetchRequest<[String: Any]>(entityName: "Part")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = ["item", same]
+      let rows = try context.fetch(request)
+      for row in rows {
+        #expect(row["same"] as? NSManagedObjectID == row["item"] as? NSManagedObjectID)
+      }
+      let names = rows.compactMap { ($0["same"] as? NSManagedObjectID)?.entity.name }
+      #expect(Set(names) == ["Item", "Book", "Disc"])
+    }
+  }
 }
