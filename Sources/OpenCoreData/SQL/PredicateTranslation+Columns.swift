@@ -37,10 +37,47 @@ extension PredicateTranslation {
       throw TranslationError(expression.description, "A dictionary can't contain an entity.")
     default:
       let (fragment, type) = try value(of: found, expression, at: site)
+      // Several types are stored in the same way, such as strings and URLs.
+      let source = sourceType(of: expression).flatMap { StoredType($0) == type ? $0 : nil }
       return ColumnText(
         fragment: fragment,
-        kind: .value(type.map { NSAttributeType($0) } ?? .undefinedAttributeType))
+        kind: .value(source ?? type.map { NSAttributeType($0) } ?? .undefinedAttributeType))
     }
+  }
+
+  /// Returns the type of the attributes of which an expression returns a value, such as the greatest
+  /// one; `nil` for other expressions, and for attributes of several types.
+  private func sourceType(of expression: NSExpression) -> NSAttributeType? {
+    switch expression.node {
+    case .keyPath(let path): return sourceType(of: path)
+    case .function(let function, let arguments)
+    where [.min, .max, .noIndex].contains(function):
+      return commonType(of: arguments)
+    case .aggregate(let elements): return commonType(of: elements)
+    default: return nil
+    }
+  }
+
+  private func commonType(of expressions: [NSExpression]) -> NSAttributeType? {
+    let types = Set(expressions.map { sourceType(of: $0) })
+    return types.count == 1 ? types.first ?? nil : nil
+  }
+
+  private func sourceType(of path: PredicateKeyPath) -> NSAttributeType? {
+    var entity: NSEntityDescription? = root.entity.description
+    for component in path.components {
+      switch component {
+      case .operator(.min), .operator(.max): continue
+      case .operator, .placeholder: return nil
+      case .key(let key):
+        let property = entity?.propertiesByName[key]
+        guard let relationship = property as? NSRelationshipDescription else {
+          return (property as? NSAttributeDescription)?.attributeType
+        }
+        entity = relationship.destinationEntity
+      }
+    }
+    return nil
   }
 
   /// Returns the column with the ID of an object's entity; `nil` if the table contains one entity.

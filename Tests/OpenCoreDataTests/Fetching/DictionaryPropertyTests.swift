@@ -59,6 +59,48 @@ struct DictionaryPropertyTests {
     }
   }
 
+  @Test(
+    "The least and the greatest value of an attribute have its type",
+    arguments: StoreKind.allCases)
+  func extremesHaveTheTypesOfTheirAttributes(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: TestModels.library())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let tag = context.make("Tag", ["name": "a"])
+      for name in ["a", "b"] {
+        let values: [String: Any] = [
+          "uri": try #require(URL(string: "https://x.org/\(name)")), "bool": name == "b",
+          "uuid": UUID(), "date": Date(timeIntervalSinceReferenceDate: 1), "decimal": Decimal(2),
+        ]
+        context.make("Article", values).setValue(Set([tag]), forKey: "tags")
+      }
+      try context.save()
+      func values(_ entity: String, _ formats: String...) throws -> [Any?] {
+        let request = NSFetchRequest<[String: Any]>(entityName: entity)
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = formats.map { format in
+          let property = NSExpressionDescription()
+          property.name = format
+          property.expression = NSExpression(format: format)
+          return property
+        }
+        let row = try #require(try context.fetch(request).first)
+        return formats.map { row[$0] }
+      }
+      let urls = try values("Article", "max:(uri)", "@max.uri", "min:(noindex:(uri))")
+      #expect(
+        urls.map { ($0 as? URL)?.absoluteString }
+          == ["https://x.org/b", "https://x.org/b", "https://x.org/a"])
+      let ofTag = try values("Tag", "articles.@max.uri", "max:({articles.@min.uri})")
+      #expect(
+        ofTag.map { ($0 as? URL)?.absoluteString } == ["https://x.org/b", "https://x.org/a"])
+      let others = try values("Article", "max:(bool)", "min:(uuid)", "max:(date)", "min:(decimal)")
+      let boolean = (others[0] as? NSNumber)?.objCType.pointee
+      #expect(boolean == NSNumber(value: true).objCType.pointee)
+      #expect(others[1] is UUID && others[2] is Date && others[3] is NSDecimalNumber)
+    }
+  }
+
   @Test("The ID of an object in an expression has its entity", arguments: StoreKind.allCases)
   func objectsOfExpressionsHaveTheirEntities(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: Warehouse.model())
