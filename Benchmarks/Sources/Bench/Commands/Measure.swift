@@ -4,7 +4,7 @@ import Foundation
 /// Measures all rows, prints the table, and writes JSON and the page.
 struct Measure: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure all rows. A missed limit is reported but isn't an error.")
+    abstract: "Measure all rows. An exceeded limit is reported but isn't an error.")
 
   @Option(help: "The file to write JSON to.")
   var json: String?

@@ -47,7 +47,7 @@ enum Documentation {
       text += "| \(floor.processorRatio.map(Table.number) ?? "") "
       text += "| \(floor.plainRatio.map(Table.number) ?? "") "
       text += "| \(floor.limit.map { "\($0)" } ?? "") "
-      text += "| \(floor.met.map { $0 ? "met" : "**missed**" } ?? "") |\n"
+      text += "| \(floor.met.map { $0 ? "met" : "**exceeded**" } ?? "") |\n"
     }
     text += "\n| peer | workload | ns | ratio to C | of medians |\n"
     text += "| --- | --- | --- | --- | --- |\n"

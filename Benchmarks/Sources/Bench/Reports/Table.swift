@@ -15,7 +15,7 @@ enum Table {
     text += left(floor.medianRatio.map(number) ?? "", 9)
     text += left(floor.processorRatio.map(number) ?? "", 8)
     text += left(floor.limit.map { String(format: "%g", $0) } ?? "", 7)
-    text += "  " + pad(floor.met.map { $0 ? "met" : "MISSED" } ?? "", 7)
+    text += "  " + pad(floor.met.map { $0 ? "met" : "EXCEEDED" } ?? "", 9)
     if let plain = floor.plainRatio { text += " plain Swift \(number(plain))" }
     for peer in peers { text += " \(peer.name) \(number(peer.ratio))" }
     return text
