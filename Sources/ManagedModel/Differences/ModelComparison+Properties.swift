@@ -135,7 +135,7 @@ extension ModelComparison {
     change(
       new, entity, "derivation", old.derivationText, new.derivationText, .none,
       new.isDerived
-        ? "A migration computes the values of all rows; a hash modifier causes one."
+        ? "A migration recomputes all values. To require one, change the hash modifier."
         : "A migration keeps the computed values.")
     compareElements(old, new, of: new, entity)
   }

@@ -117,7 +117,7 @@ extension NSManagedObjectModel {
     guard !data.starts(with: Data("<?xml".utf8)) else {
       throw ModelErrors(
         ModelError(
-          "The compiled model is a property list as XML; the binary form is read.",
+          "The compiled model is an XML property list; only binary property lists can be read.",
           nextStep: "Convert a copy to the binary form: plutil -convert binary1 FILE.",
           file: file.relativePath))
     }

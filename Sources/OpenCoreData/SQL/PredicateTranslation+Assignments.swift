@@ -55,7 +55,7 @@ extension PredicateTranslation {
   private func mismatch(_ expression: NSExpression, _ slot: RowSlot) -> TranslationError {
     TranslationError(
       expression.description,
-      "The value has another type than \(slot.property). CAST converts numbers, strings, and dates."
+      "The value doesn't have the type of \(slot.property). CAST converts numbers, strings, and dates."
     )
   }
 

@@ -61,7 +61,10 @@ import Testing
     let list = Data(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
     for (name, message) in [
       ("Zoo.omo", "Optimized models (.omo) can't be read because their format isn't public."),
-      ("Zoo.mom", "The compiled model is a property list as XML; the binary form is read."),
+      (
+        "Zoo.mom",
+        "The compiled model is an XML property list; only binary property lists can be read."
+      ),
       ("Old.xcdatamodel/elements", "The root element is \"plist\", not a model."),
       ("Old.xcdatamodel", "The model has the form that Xcode wrote before version 4"),
     ] {

@@ -420,7 +420,7 @@ struct RehearsalTests {
     #expect(difference.path == "Mood.short")
     #expect(
       MigrationText.rule(of: difference)
-        == "A migration computes the values of all rows; a hash modifier causes one.")
+        == "A migration recomputes all values. To require one, change the hash modifier.")
     let mismatches = "SELECT count(*) FROM ZMOOD WHERE ZSHORT IS NOT ZCODE"
     #expect(try Fixture.values(store, mismatches) == [[.integer(6)]])
     #expect(try Fixture.values(kept, mismatches) == [[.integer(0)]])

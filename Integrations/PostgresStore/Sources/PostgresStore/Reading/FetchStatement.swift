@@ -127,7 +127,7 @@ extension PredicateTranslator {
     case .object(_, let mapping):
       throw TranslationError(
         key, "Objects have no order: sort by an attribute of \(mapping.name), such as \(key).name.")
-    default: throw TranslationError(key, "The store can't sort by this.")
+    default: throw TranslationError(key, "The store can't sort by this value.")
     }
   }
 }
