@@ -27,6 +27,42 @@ extension NSManagedObject {
     return made
   }
 
+  /// Returns the to-many relationship at the end of a key path, as in `country.moods`, as
+  /// `mutableSetValue(forKey:)` does.
+  ///
+  /// If a relationship along the path is `nil`, the set is empty, and changing it changes no
+  /// object. It's a programmer error to pass a path along a to-many, or one that doesn't end with
+  /// an unordered to-many. **Cost:** that of each property along the path.
+  public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+    guard let end = end(of: keyPath) else { return NSMutableSet() }
+    return end.owner.mutableSetValue(forKey: end.key)
+  }
+
+  /// Returns the ordered to-many relationship at the end of a key path as
+  /// `mutableOrderedSetValue(forKey:)` does.
+  ///
+  /// Otherwise the same as `mutableSetValue(forKeyPath:)`.
+  public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+    guard let end = end(of: keyPath) else { return NSMutableOrderedSet() }
+    return end.owner.mutableOrderedSetValue(forKey: end.key)
+  }
+
+  /// Returns the object that has the last property of a key path, and that property's key; `nil` if
+  /// a relationship along the path is `nil`.
+  ///
+  /// A path to an element of a composite attribute is a key.
+  final func end(of keyPath: String) -> (owner: NSManagedObject, key: String)? {
+    guard layout.position(of: keyPath) == nil, let point = keyPath.firstIndex(of: ".") else {
+      return (self, keyPath)
+    }
+    let (key, rest) = (keyPath[..<point], String(keyPath[keyPath.index(after: point)...]))
+    switch value(forKey: String(key)) {
+    case let object as NSManagedObject: return object.end(of: rest)
+    case nil: return nil
+    default: fatalError("'\(key)' of '\(layout.entityName)' isn't a to-one relationship")
+    }
+  }
+
   /// Returns the object IDs of a relationship's destinations, in order if it's ordered.
   ///
   /// Creates no objects: a to-many that is a fault stays one. **Cost:** the object's fault if it is

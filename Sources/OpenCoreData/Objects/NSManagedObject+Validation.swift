@@ -1,6 +1,17 @@
 import ManagedModel
 
 extension NSManagedObject {
+  /// Validates a value for the property at the end of a key path, as in `country.name`: calls
+  /// `validateValue(_:forKey:)` of the object that has it.
+  ///
+  /// If a relationship along the path is `nil`, every value is valid. It's a programmer error to
+  /// pass a path along a to-many relationship. **Cost:** that of each property along the path.
+  /// - Throws: The errors of `validateValue(_:forKey:)`.
+  public final func validateValue(_ value: inout Any?, forKeyPath keyPath: String) throws {
+    guard let end = end(of: keyPath) else { return }
+    try end.owner.validateValue(&value, forKey: end.key)
+  }
+
   /// Validates each property; several failures are thrown as one error 1560.
   ///
   /// A value that an override of `validateValue` corrected is set. A to-many is checked only if

@@ -399,4 +399,25 @@ struct CompositeAttributeTests {
         "wing.span", "field",
       ])
   }
+
+  @Test("A value is validated by the object at the end of the key path")
+  func valuesAreValidatedByKeyPath() throws {
+    let context = try GraphStack(.memory, model: Self.model()).context()
+    context.performAndWait {
+      let field = context.make("Field")
+      let plane = context.make("Plane", ["field": field])
+      func code(_ value: Any?, _ keyPath: String, of object: NSManagedObject) -> Int? {
+        var value = value
+        return thrownError { try object.validateValue(&value, forKeyPath: keyPath) }?.code
+      }
+      let tooLarge = NSValidationNumberTooLargeError
+      #expect(code(10, "colors.tail.stripes", of: plane) == tooLarge)
+      #expect(code(9, "colors.tail.stripes", of: plane) == nil)
+      let missing = NSValidationMissingMandatoryPropertyError
+      #expect(code(nil, "wing", of: plane) == missing)
+      #expect(code("a", "field.name", of: plane) == nil)
+      plane.setValue(nil, forKey: "field")
+      #expect(code("a", "field.name", of: plane) == nil)
+    }
+  }
 }

@@ -391,6 +391,29 @@ struct KeyedValueTests {
   }
 
   @Test(
+    "The mutable set at the end of a key path is that of the object along the path",
+    arguments: StoreKind.allCases)
+  func mutableSetsAreFoundByKeyPath(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: KinshipModel.make()).context()
+    context.performAndWait {
+      let people = ["a", "b", "c"].map { context.make("Person", ["name": $0]) }
+      people[1].setValue(people[0], forKey: "parent")
+      people[1].mutableSetValue(forKeyPath: "parent.children").add(people[2])
+      #expect(people[0].set("children") == [people[1], people[2]])
+      people[0].mutableSetValue(forKeyPath: "children").remove(people[1])
+      #expect(people[1].one("parent") == nil)
+      let empty = people[1].mutableSetValue(forKeyPath: "parent.children")
+      empty.add(people[1])
+      #expect(people[0].set("children") == [people[2]])
+      let songs = ["x", "y"].map { context.make("Song", ["name": $0]) }
+      let list = context.make("List", ["songs": NSOrderedSet(object: songs[0])])
+      songs[0].mutableOrderedSetValue(forKeyPath: "list.songs").insert(songs[1], at: 0)
+      #expect(list.names("songs") == "yx" && songs[1].one("list") == list)
+      #expect(people[0].mutableOrderedSetValue(forKeyPath: "parent.visited").count == 0)
+    }
+  }
+
+  @Test(
     "An object's own properties are accessible by key, also in predicates, and fire nothing",
     arguments: StoreKind.allCases)
   func ownPropertiesAreAccessibleByKey(kind: StoreKind) throws {
