@@ -113,7 +113,8 @@ public struct KeyedAccessor {
   /// - Parameters:
   ///   - key: The name in key paths: that of a property of the model, or any other.
   ///   - property: The property, which can be set by `setValue(_:forKey:)` if it has a setter. It's
-  ///     a programmer error to set it to a value of another type.
+  ///     a programmer error to set it to a value of another type; `nil` for one whose type isn't
+  ///     optional is passed to `setNilValueForKey(_:)`.
   public init<Root: NSManagedObject, Value>(_ key: String, _ property: KeyPath<Root, Value>) {
     self.key = key
     read = { object in
@@ -125,7 +126,11 @@ public struct KeyedAccessor {
     write = { object, new in
       guard let settable, let root = object as? Root else { return false }
       guard let value = new as? Value ?? (new as? NSNumber) as? Value else {
-        fatalError("'\(key)' of \(Root.self) is a \(Value.self), not \(new ?? "nil")")
+        guard let new else {
+          root.setNilValueForKey(key)
+          return true
+        }
+        fatalError("'\(key)' of \(Root.self) is a \(Value.self), not \(new)")
       }
       root[keyPath: settable] = value
       return true

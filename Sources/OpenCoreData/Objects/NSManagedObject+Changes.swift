@@ -29,6 +29,14 @@ extension NSManagedObject {
     if isOnly, !state.contains(.awaking) { state.insert(.transientOnly) }
   }
 
+  /// Notifies the context that a property that isn't in the model is about to be set, if the class
+  /// wants that.
+  final func noteUnmodeledChange() {
+    guard !type(of: self).contextShouldIgnoreUnmodeledPropertyChanges else { return }
+    willAccess()
+    noteTransientChange()
+  }
+
   /// Returns the values that differ from the last save or fetch, by property.
   ///
   /// The values are those of `value(forKey:)`, with `NSNull` for `nil`. A new object's values

@@ -65,9 +65,10 @@ extension NSManagedObject {
   /// primitive value.
   ///
   /// Fulfills the object. A to-many is read, so that `didChangeValue` can determine the change. A
-  /// key that isn't in the model, such as that of a computed property, is ignored.
+  /// key that isn't in the model, such as that of a computed property, is ignored, unless
+  /// `contextShouldIgnoreUnmodeledPropertyChanges` is `false`.
   public final func willChangeValue(forKey key: String) {
-    guard let position = layout.position(of: key) else { return }
+    guard let position = layout.position(of: key) else { return noteUnmodeledChange() }
     willAccess()
     if case .transient = position { return noteTransientChange() }
     noteChange()

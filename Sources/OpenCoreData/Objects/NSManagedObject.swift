@@ -133,6 +133,13 @@ open class NSManagedObject: NSObject {
 
   // MARK: For subclasses
 
+  /// Whether `willChangeValue(forKey:)` does nothing for a key that isn't in the model; `true` by
+  /// default.
+  ///
+  /// If an override returns `false`, it marks the object as changed, as for a transient property:
+  /// `willSave` is called by the next save, which has nothing to write.
+  open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
   /// Called once in an object's life, right after it was inserted.
   ///
   /// `changedValues()` includes the values set here until the object is saved, even if they were
@@ -196,6 +203,18 @@ open class NSManagedObject: NSObject {
   /// key.
   open func setValue(_ value: Any?, forUndefinedKey key: String) {
     write(value, to: position(of: key))
+  }
+
+  /// Called by `setValue(_:forKey:)` to set a property in `keyedAccessors` to `nil` if its type
+  /// isn't optional.
+  ///
+  /// An override may set another value, such as 0; this method stops with a fatal error that names
+  /// the key. Not called for other properties: an attribute of the model is set to `nil`, even if a
+  /// property with a type such as `Int64` reads it.
+  open func setNilValueForKey(_ key: String) {
+    fatalError(
+      "'\(key)' of '\(layout.entityName)' can't be set to nil: override setNilValueForKey(_:), or "
+        + "make the property optional")
   }
 
   /// Ends the change that `willChangeValue(forKey:)` began: a relationship's inverses are updated.

@@ -18,13 +18,25 @@ private final class NamedPerson: NSManagedObject {
   }
 }
 
+/// A person whose own state counts as a change.
+private final class NotedPerson: NSManagedObject {
+  override class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { false }
+
+  var settings = 0 {
+    willSet { willChangeValue(forKey: "settings") }
+    didSet { didChangeValue(forKey: "settings") }
+  }
+}
+
 @Suite("Transient properties under undo and refresh")
 struct TransientTests {
-  private func coordinator(_ kind: StoreKind) throws -> (NSPersistentStoreCoordinator, TestStack) {
-    NamedPerson.registerClass(named: "NamedPerson")
+  private func coordinator(
+    _ kind: StoreKind, _ personClass: NSManagedObject.Type = NamedPerson.self
+  ) throws -> (NSPersistentStoreCoordinator, TestStack) {
+    personClass.registerClass(named: "\(personClass)")
     let person = NSEntityDescription()
     person.name = "Person"
-    person.managedObjectClassName = "NamedPerson"
+    person.managedObjectClassName = "\(personClass)"
     person.properties = ["first", "last", "fullName"].map { name in
       let attribute = NSAttributeDescription()
       attribute.name = name
@@ -138,6 +150,32 @@ struct TransientTests {
     }
     #expect(first == ["a"])
     withExtendedLifetime(stack) {}
+  }
+
+  @Test(
+    "A property that isn't in the model is changed without a record, unless the class overrides it",
+    arguments: StoreKind.allCases)
+  func unmodeledChangesAreIgnoredUnlessTheClassOverridesIt(_ kind: StoreKind) throws {
+    let classes: [(NSManagedObject.Type, Bool)] = [
+      (NamedPerson.self, false), (NotedPerson.self, true),
+    ]
+    for (personClass, isNoted) in classes {
+      let (coordinator, stack) = try coordinator(kind, personClass)
+      let context = context(coordinator)
+      try context.performAndWait {
+        let person = context.make("Person", ["first": "a"])
+        try context.save()
+        (person as? NotedPerson)?.settings = 1
+        person.willChangeValue(forKey: "other")
+        person.didChangeValue(forKey: "other")
+        #expect(person.hasChanges == isNoted && context.hasChanges == isNoted)
+        #expect(!person.hasPersistentChangedValues)
+        let before = context.counters
+        try context.save()
+        #expect((context.counters - before).updates == 0 && !context.hasChanges)
+      }
+      withExtendedLifetime(stack) {}
+    }
   }
 
   @Test(

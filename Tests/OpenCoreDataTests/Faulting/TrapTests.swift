@@ -76,6 +76,32 @@ struct TrapTests {
     }
   }
 
+  private final class Meter: NSManagedObject {
+    var reading = 0
+
+    override class var keyedAccessors: [KeyedAccessor] {
+      super.keyedAccessors + [KeyedAccessor("reading", \Meter.reading)]
+    }
+  }
+
+  @Test("The key of a property that can't be set to nil is named in the message")
+  func keyOfANonoptionalPropertyIsNamedInTheMessage() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let entity = NSEntityDescription()
+      entity.name = "Meter"
+      entity.managedObjectClassName = "Meter"
+      Meter.registerClass()
+      let model = NSManagedObjectModel()
+      model.entities = [entity]
+      _ = NSPersistentStoreCoordinator(managedObjectModel: model)
+      Meter(entity: entity, insertInto: nil).setValue(nil, forKey: "reading")
+    }
+    let words = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(words.contains("'reading' of 'Meter' can't be set to nil: override setNilValueForKey"))
+  }
+
   @Test("S-A18 an unknown key is named in the message")
   func unknownKeyIsNamedInTheMessage() async throws {
     let result = try await #require(

@@ -24,11 +24,17 @@ private final class KeyedPerson: NSManagedObject {
 
   var luckyNumber: Int { 7 }
 
+  var birthYear: Int {
+    get { 2000 - Int(age) }
+    set { age = Int16(2000 - newValue) }
+  }
+
   override class var keyedAccessors: [KeyedAccessor] {
     super.keyedAccessors + [
       KeyedAccessor("fullName", \KeyedPerson.fullName),
       KeyedAccessor("nickname", \KeyedPerson.nickname),
       KeyedAccessor("luckyNumber", \KeyedPerson.luckyNumber),
+      KeyedAccessor("birthYear", \KeyedPerson.birthYear),
     ]
   }
 
@@ -38,6 +44,10 @@ private final class KeyedPerson: NSManagedObject {
 
   override func setValue(_ value: Any?, forUndefinedKey key: String) {
     KeyedPerson.undefined[key] = value as? String
+  }
+
+  override func setNilValueForKey(_ key: String) {
+    if key == "birthYear" { birthYear = 2000 } else { super.setNilValueForKey(key) }
   }
 
   override func didChangeValue(forKey key: String) {
@@ -197,6 +207,19 @@ struct KeyedValueTests {
       let sorted = [bob, ann].sorted(
         using: [NSSortDescriptor(key: "fullName", ascending: true)])
       #expect(sorted == [ann, bob])
+    }
+  }
+
+  @Test("Setting a property that isn't optional to nil calls setNilValueForKey")
+  func nilForANonoptionalPropertyIsPassedToTheOverride() throws {
+    let context = try people(.memory)
+    try context.performAndWait {
+      let ann = try #require(context.make("Person", ["birthYear": 1990]) as? KeyedPerson)
+      #expect(ann.age == 10)
+      ann.setValue(nil, forKey: "birthYear")
+      #expect(ann.birthYear == 2000 && ann.age == 0)
+      ann.setValue(nil, forKey: "age")
+      #expect(ann.value(forKey: "age") == nil && ann.age == 0)
     }
   }
 
