@@ -260,6 +260,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     return NSManagedObjectID(layout: layout, primaryKey: key, store: store)
   }
 
+  /// Returns the object ID for the text of a URI, as `managedObjectID(forURIRepresentation:)` does.
+  ///
+  /// `nil` for text that isn't a URL, too. No statements.
+  public func managedObjectID(for string: String) -> NSManagedObjectID? {
+    URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+  }
+
   /// Returns the store at an index, if it was added.
   func store(at storeIndex: Int) -> RowStore? {
     stores.withLock { $0.store(at: storeIndex) }

@@ -185,6 +185,22 @@ struct CoordinatorCallsTests {
     #expect(answer?.count == 1)
   }
 
+  @Test("The text of an object ID's URI identifies the object", arguments: StoreKind.allCases)
+  func textOfAURIIdentifiesTheObject(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, TestModels.company())
+    let context = stack.context()
+    let id = try context.performAndWait {
+      let employee = context.make("Employee", ["name": "e"])
+      try context.save()
+      return employee.objectID
+    }
+    let text = id.uriRepresentation().absoluteString
+    #expect(stack.coordinator.managedObjectID(for: text) == id)
+    for other in ["", "x-coredata://", "not a URI", text.replacing("/Employee/", with: "/Nobody/")] {
+      #expect(stack.coordinator.managedObjectID(for: other) == nil, "\(other)")
+    }
+  }
+
   /// A request of the type that Core Data passes to custom stores.
   private final class SaveRequest: NSPersistentStoreRequest {
     override var requestType: NSPersistentStoreRequestType { .saveRequestType }
