@@ -27,6 +27,17 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
 
   /// `saveRequestType`.
   open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
+
+  /// Returns a copy of the request, with the same objects.
+  ///
+  /// A copy of a subclass is a plain `NSSaveChangesRequest`.
+  open override func copy(with zone: NSZone? = nil) -> Any {
+    let copy = NSSaveChangesRequest(
+      inserted: insertedObjects, updated: updatedObjects, deleted: deletedObjects,
+      locked: lockedObjects)
+    copy.affectedStores = affectedStores
+    return copy
+  }
 }
 
 extension NSSaveChangesRequest {

@@ -209,13 +209,11 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
       throw NSError.unanswerable(predicate, error)
     }
   }
-}
 
-extension NSPersistentHistoryChangeRequest: NSCopying {
   /// Returns a copy of the request, with a copy of its fetch request.
   ///
   /// A copy of a subclass is a plain `NSPersistentHistoryChangeRequest`.
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = NSPersistentHistoryChangeRequest(position, deletes: deletes)
     copy.affectedStores = affectedStores
     copy.resultType = resultType

@@ -188,6 +188,16 @@ public final class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequ
     self.completionBlock = completionBlock
   }
 
+  /// Returns a copy of the request, with a copy of its fetch request and the same block.
+  public override func copy(with zone: NSZone? = nil) -> Any {
+    let copy = NSAsynchronousFetchRequest(
+      fetchRequest: NSFetchRequest<ResultType>(copying: fetchRequest),
+      completionBlock: completionBlock)
+    copy.affectedStores = affectedStores
+    copy.estimatedResultCount = estimatedResultCount
+    return copy
+  }
+
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     try context.fetchAsynchronously(self)
   }

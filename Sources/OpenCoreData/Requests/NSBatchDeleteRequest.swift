@@ -95,13 +95,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
     return NSBatchDeleteResult(result, resultType)
   }
-}
 
-extension NSBatchDeleteRequest: NSCopying {
   /// Returns a copy of the request, with a copy of its fetch request.
   ///
   /// A copy of a subclass is a plain `NSBatchDeleteRequest`.
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     let fetch = NSFetchRequest<any NSFetchRequestResult>(copying: fetchRequest)
     let copy = NSBatchDeleteRequest(fetch, objectIDs)
     copy.affectedStores = affectedStores

@@ -154,13 +154,11 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
     return NSBatchInsertResult(result, resultType)
   }
-}
 
-extension NSBatchInsertRequest: NSCopying {
   /// Returns a copy of the request, with the same handler.
   ///
   /// A copy of a subclass is a plain `NSBatchInsertRequest`.
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = NSBatchInsertRequest(entityName, entity, source)
     copy.affectedStores = affectedStores
     copy.resultType = resultType

@@ -75,13 +75,11 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     }
     return NSBatchUpdateResult(result, resultType)
   }
-}
 
-extension NSBatchUpdateRequest: NSCopying {
   /// Returns a copy of the request.
   ///
   /// A copy of a subclass is a plain `NSBatchUpdateRequest`.
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     let copy =
       entity.map { NSBatchUpdateRequest(entity: $0) }
       ?? NSBatchUpdateRequest(entityName: entityName)

@@ -158,16 +158,16 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     self.entityName = entityName
     super.init()
   }
-}
 
-extension NSFetchRequest: NSCopying {
   /// Returns a copy of the request.
   ///
   /// A copy of a subclass is a plain `NSFetchRequest`.
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     NSFetchRequest(copying: self)
   }
+}
 
+extension NSFetchRequest {
   /// Creates a copy of a request, which can have another type of results.
   convenience init<Other>(copying other: NSFetchRequest<Other>) {
     self.init()

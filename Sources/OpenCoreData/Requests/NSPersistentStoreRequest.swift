@@ -27,12 +27,21 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 ///
 /// A program's incremental store can also execute subclasses of the program.
 /// Apple counterpart: `NSPersistentStoreRequest`.
-open class NSPersistentStoreRequest: NSObject {
+open class NSPersistentStoreRequest: NSObject, NSCopying {
   /// The stores to use; `nil` for all of them.
   open var affectedStores: [NSPersistentStore]?
 
   /// The kind of the request.
   open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+  /// Returns a copy of the request, which can be changed independently.
+  ///
+  /// A copy of a subclass that doesn't override it is an instance of the superclass.
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let copy = NSPersistentStoreRequest()
+    copy.affectedStores = affectedStores
+    return copy
+  }
 
   /// Executes the request for a context, on its queue.
   func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {

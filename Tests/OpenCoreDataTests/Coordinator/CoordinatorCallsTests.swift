@@ -196,7 +196,8 @@ struct CoordinatorCallsTests {
     }
     let text = id.uriRepresentation().absoluteString
     #expect(stack.coordinator.managedObjectID(for: text) == id)
-    for other in ["", "x-coredata://", "not a URI", text.replacing("/Employee/", with: "/Nobody/")] {
+    let nobody = text.replacing("/Employee/", with: "/Nobody/")
+    for other in ["", "x-coredata://", "not a URI", nobody] {
       #expect(stack.coordinator.managedObjectID(for: other) == nil, "\(other)")
     }
   }
@@ -243,6 +244,41 @@ struct CoordinatorCallsTests {
       #expect(copy.relationshipKeyPathsForPrefetching == ["department"])
       let names = try context.fetch(copy).map { $0.value(forKey: "name") as? String }
       #expect(names == ["c"])
+    }
+  }
+
+  @Test("A copy of a request of any type has its type, its stores, and its properties")
+  func requestsOfEveryTypeAreCopied() throws {
+    let stack = try SharedStack(.memory, TestModels.company())
+    let store = try #require(stack.coordinator.persistentStores.first)
+    let context = stack.context()
+    try context.performAndWait {
+      let employee = context.make("Employee")
+      let fetch = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      fetch.fetchLimit = 3
+      let asynchronous = NSAsynchronousFetchRequest(fetchRequest: fetch)
+      asynchronous.estimatedResultCount = 7
+      let save = NSSaveChangesRequest(
+        inserted: [employee], updated: nil, deleted: [], locked: nil)
+      let requests: [NSPersistentStoreRequest] = [
+        NSPersistentStoreRequest(), fetch, asynchronous, save,
+        NSBatchUpdateRequest(entityName: "Employee"),
+        NSBatchInsertRequest(entityName: "Employee", objects: []),
+        NSBatchDeleteRequest(fetchRequest: fetch),
+        NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast),
+      ]
+      for request in requests {
+        request.affectedStores = [store]
+        let copy = try #require(request.copy() as? NSPersistentStoreRequest)
+        #expect(copy !== request && type(of: copy) == type(of: request))
+        #expect(copy.affectedStores == [store] && copy.requestType == request.requestType)
+      }
+      let later = asynchronous.copy() as? NSAsynchronousFetchRequest<NSManagedObject>
+      #expect(later?.estimatedResultCount == 7 && later?.fetchRequest.fetchLimit == 3)
+      #expect(later?.fetchRequest !== fetch)
+      let changes = save.copy() as? NSSaveChangesRequest
+      #expect(changes?.insertedObjects == [employee] && changes?.updatedObjects == nil)
+      #expect(changes?.deletedObjects?.isEmpty == true)
     }
   }
 
