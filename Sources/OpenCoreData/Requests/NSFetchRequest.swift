@@ -223,6 +223,10 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
   }
 }
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The type of an `NSFetchRequestExpression`, `NSExpression.ExpressionType.fetchRequest`.
+public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchRequest
+
 extension NSFetchRequest: FetchedByExpressions {
   /// Returns the result of a fetch of this request, for a predicate with `FETCH`.
   ///

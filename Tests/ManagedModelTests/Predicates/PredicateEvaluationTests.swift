@@ -285,6 +285,27 @@ struct PredicateEvaluationTests {
     #expect(NSPredicate(format: "a.b == 2").evaluate(with: ["a": ["b": 2]] as NSDictionary))
   }
 
+  @Test func selectorsAreNames() {
+    let predicate = NSComparisonPredicate(
+      leftExpression: NSExpression(forKeyPath: "code"),
+      rightExpression: NSExpression(forConstantValue: "ZAF"),
+      customSelectorName: "isEqualToString:")
+    #expect(predicate.customSelectorName == "isEqualToString:")
+    #expect(predicate.evaluate(with: Self.city) && !predicate.evaluate(with: ["code": "x"]))
+  }
+
+  @Test func expressionsOfATypeWithoutPartsAreCreated() async {
+    let itself = NSExpression(expressionType: .evaluatedObject)
+    #expect(itself == NSExpression.expressionForEvaluatedObject())
+    #expect(NSExpression(expressionType: .anyKey) == NSExpression.expressionForAnyKey())
+    let incomplete = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = NSExpression(expressionType: .function)
+    }
+    #expect(incomplete.message.contains("an expression of the type function has parts"))
+  }
+
   @Test func variablesAndBlocksReceiveBindings() {
     let predicate = NSPredicate(
       format: "age > $limit AND SUBQUERY(list, $x, $x > $limit).@count > 0")

@@ -295,6 +295,11 @@ struct DeviationTests {
     }
   }
 
+  @Test func fetchRequestsAndGenerationsCannotBeArchived() {
+    let values: [Any] = [NSFetchRequest<NSManagedObject>(), NSQueryGenerationToken.current]
+    #expect(values.allSatisfy { !($0 is any NSCoding) })
+  }
+
   @Test func transformableThatNamesNoTransformerArchivesItsValues() throws {
     let stack = try transformableTags(nil)
     let archive = try NSKeyedArchiver.archivedData(

@@ -96,7 +96,7 @@ import Testing
         forFetch: NSExpression(forConstantValue: inner),
         context: NSExpression(forConstantValue: context), countOnly: true)
       #expect(number.expressionValue(with: nil, context: nil) as? Int == 1)
-      #expect(number.expressionType == .fetchRequest)
+      #expect(number.expressionType == NSFetchRequestExpressionType)
       #expect((number as? NSFetchRequestExpression)?.isCountOnlyRequest == true)
       let lost = NSPredicate(format: "FETCH(%@, 1, YES) == 1", inner)
       let error = #expect(throws: PredicateEvaluationError.self) { try lost.evaluation(of: all[0]) }

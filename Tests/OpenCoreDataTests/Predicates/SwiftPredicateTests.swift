@@ -226,6 +226,26 @@ import Testing
     }
   }
 
+  @Test func comparatorsOfSwiftKeyPathsSortInMemory() throws {
+    let stack = try TestStack.moody(.memory)
+    try stack.addMoods(3, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let latestFirst = NSSortDescriptor(keyPath: \Mood.date, ascending: true) { one, other in
+        guard let one = one as? Date, let other = other as? Date else { return .orderedSame }
+        return other.compare(one)
+      }
+      #expect(latestFirst.key == "date" && latestFirst.comparison == nil)
+      let moods = try context.fetch(NSFetchRequest<Mood>(entityName: "Mood"))
+      let sorted = moods.sorted { $0.date > $1.date }
+      #expect(moods.sorted(using: [latestFirst]) == sorted && sorted.count == 3)
+      let request = NSFetchRequest<Mood>(entityName: "Mood")
+      request.sortDescriptors = [latestFirst]
+      let fetched = try context.fetch(request)
+      #expect(fetched == sorted)
+    }
+  }
+
   @Test func sortDescriptorsOfSwiftValuesSortInMemory() {
     struct Car {
       let maker: String
@@ -234,5 +254,11 @@ import Testing
     #expect(descriptor.key == nil && descriptor.keyPath == (\Car.maker as AnyKeyPath))
     let cars = [Car(maker: "b"), Car(maker: "a")].sorted(using: [descriptor])
     #expect(cars.map(\.maker) == ["a", "b"])
+    let byLength = NSSortDescriptor(keyPath: \Car.maker, ascending: true) { one, other in
+      let counts = [one, other].map { ($0 as? String)?.count ?? 0 }
+      return counts[0] < counts[1] ? .orderedAscending : .orderedDescending
+    }
+    let lengths = [Car(maker: "aa"), Car(maker: "b")].sorted(using: [byLength])
+    #expect(lengths.map(\.maker) == ["b", "aa"])
   }
 }

@@ -46,6 +46,18 @@ extension NSExpression {
     NSExpression(.anyKey)
   }
 
+  /// Creates an expression of a type without parts: the evaluated object, or any key.
+  ///
+  /// Traps for other types, which have initializers with their parts.
+  public convenience init(expressionType type: ExpressionType) {
+    switch type {
+    case .evaluatedObject: self.init(.evaluatedObject)
+    case .anyKey: self.init(.anyKey)
+    default:
+      fatalError("an expression of the type \(type) has parts: use the initializer with them")
+    }
+  }
+
   /// Creates a call of a built-in function, such as `average:`, `sum:`, `add:to:`, or `now`.
   ///
   /// Traps if there's no such function or if the number of arguments is wrong, where Foundation

@@ -69,6 +69,16 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
       key: key, ascending: ascending, comparison: comparison, block: nil, keyPath: keyPath)
   }
 
+  /// Creates a sort descriptor with a comparator for a Swift key path, whose name, if known, is the
+  /// key.
+  package convenience init(
+    key: String?, keyPath: AnyKeyPath, ascending: Bool,
+    comparator: @escaping @Sendable (Any, Any) -> ComparisonResult
+  ) {
+    self.init(
+      key: key, ascending: ascending, comparison: nil, block: comparator, keyPath: keyPath)
+  }
+
   /// Creates a sort descriptor with a comparator.
   ///
   /// It can't be translated to SQL.

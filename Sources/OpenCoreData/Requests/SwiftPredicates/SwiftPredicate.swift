@@ -113,6 +113,23 @@ extension NSSortDescriptor {
       key: Self.name(of: keyPath), keyPath: keyPath, ascending: ascending, comparison: .binary)
   }
 
+  /// Creates a sort descriptor with a Swift key path, as `init(keyPath:ascending:)`, and a
+  /// comparator.
+  ///
+  /// It can't be translated to SQL.
+  /// - Parameters:
+  ///   - keyPath: The key path.
+  ///   - ascending: Whether the value that the comparator puts first is first.
+  ///   - comparator: Returns the order of two values of the key path; it receives `NSNull` for
+  ///     `nil`.
+  public convenience init<Root, Value>(
+    keyPath: KeyPath<Root, Value>, ascending: Bool,
+    comparator: @escaping @Sendable (Any, Any) -> ComparisonResult
+  ) {
+    self.init(
+      key: Self.name(of: keyPath), keyPath: keyPath, ascending: ascending, comparator: comparator)
+  }
+
   /// Creates a sort descriptor from a `SortDescriptor`, whose key path becomes the key as in
   /// `init(keyPath:ascending:)`.
   ///
@@ -143,9 +160,7 @@ extension NSSortDescriptor {
   func named(in entity: NSEntityDescription) throws -> NSSortDescriptor {
     guard key == nil, let swiftKeyPath else { return self }
     let owner = type(of: swiftKeyPath).rootType
-    return NSSortDescriptor(
-      key: try SwiftKeyNames(entity).name(ofAny: swiftKeyPath, in: owner), ascending: ascending,
-      selector: comparison)
+    return keyed(by: try SwiftKeyNames(entity).name(ofAny: swiftKeyPath, in: owner))
   }
 }
 
