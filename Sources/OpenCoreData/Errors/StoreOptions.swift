@@ -67,6 +67,12 @@ public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 /// Key of the metadata: Core Data's checksum of the model the store was created with, if it's
 /// known.
 public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecksumKey"
+/// Key of the metadata: the earliest version of macOS that can open the store; OpenCoreData doesn't
+/// read it.
+public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
+/// The version of OpenCoreData that new stores have in their metadata, which isn't comparable with
+/// Core Data's.
+public let NSCoreDataVersionNumber = 1.0
 /// Option: the number of connections that a SQLite store keeps for reading, a positive integer; by
 /// default 4.
 ///

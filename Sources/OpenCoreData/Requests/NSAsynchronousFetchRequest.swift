@@ -230,7 +230,9 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
   public let managedObjectContext: NSManagedObjectContext
   /// The reason why there's no result: an error of the fetch, or 3072 after a cancellation; `nil`
   /// before the end and if there's a result.
-  public internal(set) var operationError: NSError?
+  ///
+  /// It's an `NSError`.
+  public internal(set) var operationError: (any Error)?
   /// The progress in rows; a child of the thread's current progress when the request was executed.
   ///
   /// Its total is the request's estimate, and indeterminate without one.

@@ -87,7 +87,7 @@ struct StoreMetadata: @unchecked Sendable {
       Self.hashesVersionKey: 3,
       Self.identifiersKey: Self.identifiers(of: model),
       Self.storeTypeKey: type,
-      Self.frameworkVersionKey: 1,
+      Self.frameworkVersionKey: Int(NSCoreDataVersionNumber),
       Self.frameworkNameKey: "cdprof OpenCoreData",
     ]
     if let digestFormula { values[Self.digestFormulaKey] = digestFormula }

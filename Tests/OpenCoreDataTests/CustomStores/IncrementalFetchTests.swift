@@ -312,14 +312,16 @@ struct IncrementalFetchTests {
     }
     let failed = try await run()
     context.performAndWait {
-      #expect((failed.operationError?.domain, failed.operationError?.code) == ("shelf", 7))
+      let error = failed.operationError.map { $0 as NSError }
+      #expect((error?.domain, error?.code) == ("shelf", 7))
       #expect(failed.finalResult == nil)
       stack.shelf.failures = [:]
       _ = stack.shelf.takeCalls()
     }
     let cancelled = try await run(cancelling: true)
     context.performAndWait {
-      #expect(cancelled.operationError?.code == CocoaError.Code.userCancelled.rawValue)
+      let code = cancelled.operationError.map { ($0 as NSError).code }
+      #expect(code == CocoaError.Code.userCancelled.rawValue)
       #expect(cancelled.finalResult == nil && stack.shelf.takeCalls() == [])
     }
   }

@@ -113,6 +113,18 @@ struct StoreDeviationTests {
     }
   }
 
+  @Test func versionNumberIsThatOfNewStores() throws {
+    let stack = try TestStack(model: Self.model())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    let version = store.metadata["NSPersistenceFrameworkVersion"] as? Int
+    #expect(version == Int(NSCoreDataVersionNumber))
+    coordinator.setMetadata([NSPersistentStoreOSCompatibility: "10.4"], for: store)
+    #expect(store.metadata[NSPersistentStoreOSCompatibility] as? String == "10.4")
+    #expect(store.metadata["NSPersistenceFrameworkVersion"] as? Int == version)
+  }
+
   @Test func partialIndexOfAnUnusualPredicateHasAllRows() throws {
     for (format, condition) in [
       ("price > 2", "WHERE ZPRICE > 2.0"), ("name.length > 2", nil), ("name IN {'a'}", nil),

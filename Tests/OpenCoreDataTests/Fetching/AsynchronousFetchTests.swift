@@ -88,7 +88,8 @@ struct AsynchronousFetchTests {
     let result = try await run(context, request) { $0.cancel() }
     context.performAndWait {
       #expect(result.finalResult == nil)
-      #expect(result.operationError?.code == CocoaError.Code.userCancelled.rawValue)
+      let code = result.operationError.map { ($0 as NSError).code }
+      #expect(code == CocoaError.Code.userCancelled.rawValue)
       #expect(context.registeredObjects.isEmpty)
     }
     #expect(result.progress?.isCancelled == true && result.progress?.completedUnitCount == 0)
@@ -107,6 +108,7 @@ struct AsynchronousFetchTests {
     let wrong = request()
     wrong.predicate = NSPredicate(block: { _, _ in true })
     let failed = try await run(context, wrong)
-    #expect(failed.finalResult == nil && failed.operationError?.code == NSCoreDataError)
+    let code = failed.operationError.map { ($0 as NSError).code }
+    #expect(failed.finalResult == nil && code == NSCoreDataError)
   }
 }
