@@ -28,7 +28,7 @@ struct DisplacedObjects {
     if loser.isInserted { context.changes.displaced.append(loser) }
     winners[ObjectIdentifier(loser)] = winner
     losers.append(loser)
-    context.delete(loser)
+    context.markForDeletion(loser)
   }
 
   /// Redirects the unsaved references by relationships without an inverse.

@@ -254,7 +254,7 @@ extension NSMergePolicy {
     switch mergeType {
     case .overwriteMergePolicyType:
       try context.fulfillIfFault(stored)
-      context.delete(stored)
+      context.markForDeletion(stored)
     case .mergeByPropertyObjectTrumpMergePolicyType:
       if object.isInserted {
         try context.fulfillIfFault(stored)

@@ -1,20 +1,8 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// Discards the loaded values of an object, so that they are read again.
-  ///
-  /// With `mergeChanges`, an object keeps its unsaved changes, and its other values are updated
-  /// from the row cache or, if that has no row of an age that `stalenessInterval` accepts, from the
-  /// store. Otherwise it turns into a fault and its unsaved changes are lost, so that one side of a
-  /// relationship may differ from the other. A new object keeps its values with `mergeChanges`;
-  /// otherwise it turns into a fault that is fulfilled with the model's default values, and the
-  /// next save still inserts it. The next did-change lists the object as refreshed. A to-many
-  /// relationship with changes is read again by the next access, which merges them. If the row's
-  /// to-one relationship has changed and the object keeps a change of it, the row's destination is
-  /// updated, because the change removes the object from it. **Cost:** none, except one SELECT if
-  /// unsaved changes are kept and the row cache has no such row, and a fault for such a
-  /// destination; the row stays cached while the object is retained.
-  public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+  /// Discards the loaded values of an object; see `refresh(_:mergeChanges:)`.
+  final func refreshObject(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
     endReadTransaction()
     finishMergedDeletions()
@@ -45,24 +33,16 @@ extension NSManagedObjectContext {
     object.turnIntoFault()
   }
 
-  /// Refreshes every registered object and keeps unsaved changes.
-  ///
-  /// A context that is pinned to a query generation advances to the newest.
-  public final func refreshAllObjects() {
+  /// Refreshes every registered object; see `refreshAllObjects()`.
+  final func refreshEveryObject() {
     advanceGeneration()
     var objects: [NSManagedObject] = []
     registry.forEach { objects.append($0) }
-    for object in objects { refresh(object, mergeChanges: true) }
+    for object in objects { refreshObject(object, mergeChanges: true) }
   }
 
-  /// Deregisters every object and discards all unsaved changes.
-  ///
-  /// Objects that are retained elsewhere turn into faults without a context: their persistent
-  /// properties read as `nil`, their transient ones as the model's default values. The undo stack
-  /// is emptied, a pinned context advances to the newest query generation, and did-change is posted
-  /// with an array of the objects' IDs under `NSInvalidatedAllObjectsKey`, unless no object was
-  /// registered.
-  public final func reset() {
+  /// Deregisters every object; see `reset()`.
+  final func deregisterEveryObject() {
     checkQueue()
     endReadTransaction()
     advanceGeneration()
@@ -85,12 +65,8 @@ extension NSManagedObjectContext {
       [NSInvalidatedAllObjectsKey: ids, NotificationKey.sourceContext.rawValue: self])
   }
 
-  /// Discards all unsaved changes: new objects are deregistered, changed ones turn into faults,
-  /// deleted ones stay.
-  ///
-  /// The undo stack is emptied. Posts did-change, which lists the new objects as deleted and the
-  /// others as refreshed.
-  public final func rollback() {
+  /// Discards all unsaved changes; see `rollback()`.
+  final func discardChanges() {
     checkQueue()
     endReadTransaction()
     finishMergedDeletions()

@@ -2,30 +2,8 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Saves all changes to the store, or none of them.
-  ///
-  /// Processes pending changes, posts will-save, validates, calls `willSave` until nothing changes,
-  /// compares row versions with the row cache, reserves primary keys for new objects in a separate
-  /// transaction, writes everything in a second transaction that compares versions with the store,
-  /// calls `didSave`, and posts did-save. The merge policy resolves conflicts, and the save is
-  /// attempted again. Without changes, both notifications are posted, did-save with empty sets.
-  /// Validation includes transient properties: a required one must have a default value, or be set
-  /// again in an object that was read from the store.
-  ///
-  /// Each of several stores writes its own objects in its own transaction, and commits only after
-  /// all have written and have compared versions and constraints. If a COMMIT fails after another
-  /// has succeeded, the save throws the error and is partial: what was committed is saved and
-  /// posted, and the rest stays unsaved, for another save to write.
-  ///
-  /// **Cost:** one INSERT, UPDATE, or DELETE for each row and join row, in one transaction; for new
-  /// objects, an earlier transaction that reserves their primary keys; one SELECT for each changed
-  /// ordered relationship, another if it was refreshed and not read since, and one for each row
-  /// that was changed elsewhere. In a child context, none.
-  /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 if a row has changed
-  ///   since it was read, 133021 if a uniqueness constraint is violated, 134070 if `willSave` keeps
-  ///   making changes, 134030 if there's no store, the store is read-only, or a relationship refers
-  ///   to another store; otherwise an error of the store. Changes stay unsaved, and IDs temporary.
-  public final func save(file: String = #fileID, line: Int = #line) throws {
+  /// Saves all changes; see `save(file:line:)`.
+  final func save(at file: String, _ line: Int) throws {
     try located(file, line) {
       processPendingChanges()
       post(.NSManagedObjectContextWillSave, [:])

@@ -199,6 +199,97 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
+  // MARK: Methods that a subclass can override
+
+  /// Saves all changes to the store, or none of them.
+  ///
+  /// Processes pending changes, posts will-save, validates, calls `willSave` until nothing changes,
+  /// compares row versions with the row cache, reserves primary keys for new objects in a separate
+  /// transaction, writes everything in a second transaction that compares versions with the store,
+  /// calls `didSave`, and posts did-save. The merge policy resolves conflicts, and the save is
+  /// attempted again. Without changes, both notifications are posted, did-save with empty sets.
+  /// Validation includes transient properties: a required one must have a default value, or be set
+  /// again in an object that was read from the store.
+  ///
+  /// Each of several stores writes its own objects in its own transaction, and commits only after
+  /// all have written and have compared versions and constraints. If a COMMIT fails after another
+  /// has succeeded, the save throws the error and is partial: what was committed is saved and
+  /// posted, and the rest stays unsaved, for another save to write.
+  ///
+  /// **Cost:** one INSERT, UPDATE, or DELETE for each row and join row, in one transaction; for new
+  /// objects, an earlier transaction that reserves their primary keys; one SELECT for each changed
+  /// ordered relationship, another if it was refreshed and not read since, and one for each row
+  /// that was changed elsewhere. In a child context, none.
+  /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 if a row has changed
+  ///   since it was read, 133021 if a uniqueness constraint is violated, 134070 if `willSave` keeps
+  ///   making changes, 134030 if there's no store, the store is read-only, or a relationship refers
+  ///   to another store; otherwise an error of the store. Changes stay unsaved, and IDs temporary.
+  open func save(file: String = #fileID, line: Int = #line) throws {
+    try save(at: file, line)
+  }
+
+  /// Executes a request: a batch request, a history request, a fetch, or an asynchronous fetch.
+  ///
+  /// Batch requests bypass the context: see `NSBatchUpdateRequest` and the other request types for
+  /// costs and limitations. A fetch costs the same as `fetch(_:)`. Call it on the context's queue.
+  /// - Returns: The result type of the request; for a fetch, an `NSAsynchronousFetchResult`, whose
+  ///   `finalResult` is set later if it's asynchronous.
+  /// - Throws: 134091 if the store doesn't support the request, 134030 for a batch on a read-only
+  ///   store, 134301 for an expired history token; otherwise an error of the request or the store.
+  @discardableResult
+  open func execute(
+    _ request: NSPersistentStoreRequest, file: String = #fileID, line: Int = #line
+  ) throws -> NSPersistentStoreResult {
+    try run(request, at: file, line)
+  }
+
+  /// Marks an object for deletion; the next save deletes its row.
+  ///
+  /// Calls `prepareForDeletion`. An object that was never saved leaves the context with the next
+  /// `processPendingChanges`, which applies the delete rules of the relationships and may fire
+  /// faults. An object without a context, such as one whose deletion was saved, isn't in any store
+  /// and is ignored. A to-one relationship that's set to the object afterward fails the save with
+  /// 1550. It's a programmer error to pass an object of another context. No statements.
+  open func delete(_ object: NSManagedObject) { markForDeletion(object) }
+
+  /// Discards the loaded values of an object, so that they are read again.
+  ///
+  /// With `mergeChanges`, an object keeps its unsaved changes, and its other values are updated
+  /// from the row cache or, if that has no row of an age that `stalenessInterval` accepts, from the
+  /// store. Otherwise it turns into a fault and its unsaved changes are lost, so that one side of a
+  /// relationship may differ from the other. A new object keeps its values with `mergeChanges`;
+  /// otherwise it turns into a fault that is fulfilled with the model's default values, and the
+  /// next save still inserts it. The next did-change lists the object as refreshed. A to-many
+  /// relationship with changes is read again by the next access, which merges them. If the row's
+  /// to-one relationship has changed and the object keeps a change of it, the row's destination is
+  /// updated, because the change removes the object from it. **Cost:** none, except one SELECT if
+  /// unsaved changes are kept and the row cache has no such row, and a fault for such a
+  /// destination; the row stays cached while the object is retained.
+  open func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+    refreshObject(object, mergeChanges: mergeChanges)
+  }
+
+  /// Refreshes every registered object and keeps unsaved changes.
+  ///
+  /// A context that is pinned to a query generation advances to the newest.
+  open func refreshAllObjects() { refreshEveryObject() }
+
+  /// Deregisters every object and discards all unsaved changes.
+  ///
+  /// Objects that are retained elsewhere turn into faults without a context: their persistent
+  /// properties read as `nil`, their transient ones as the model's default values. The undo stack
+  /// is emptied, a pinned context advances to the newest query generation, and did-change is posted
+  /// with an array of the objects' IDs under `NSInvalidatedAllObjectsKey`, unless no object was
+  /// registered.
+  open func reset() { deregisterEveryObject() }
+
+  /// Discards all unsaved changes: new objects are deregistered, changed ones turn into faults,
+  /// deleted ones stay.
+  ///
+  /// The undo stack is emptied. Posts did-change, which lists the new objects as deleted and the
+  /// others as refreshed.
+  open func rollback() { discardChanges() }
+
   /// Whether it has a parent, without a reference to it.
   final var hasParent: Bool { parentContext != nil }
 

@@ -7,17 +7,26 @@ import Synchronization
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
   // set up by one thread; the parts are thread-safe
   /// The given name, after which the default store's file is named.
-  public let name: String
+  open var name: String { parts.name }
   /// The model.
-  public let managedObjectModel: NSManagedObjectModel
+  open var managedObjectModel: NSManagedObjectModel { parts.model }
   /// The coordinator, which has its stores after they are loaded.
-  public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+  open var persistentStoreCoordinator: NSPersistentStoreCoordinator { parts.coordinator }
   /// A context on the main queue.
-  public let viewContext: NSManagedObjectContext
+  open var viewContext: NSManagedObjectContext { parts.viewContext }
+  private let parts: Parts
   /// The stores to load; by default `NAME.sqlite` in the default directory.
   open var persistentStoreDescriptions: [NSPersistentStoreDescription]
   /// The store that was opened last for each description.
   private let loaded = Mutex<[LoadedStore]>([])
+
+  /// What the container was created with.
+  private struct Parts {
+    let name: String
+    let model: NSManagedObjectModel
+    let coordinator: NSPersistentStoreCoordinator
+    let viewContext: NSManagedObjectContext
+  }
 
   private struct LoadedStore {
     let description: NSPersistentStoreDescription
@@ -40,12 +49,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Creates a container without opening a store.
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
-    self.name = name
-    managedObjectModel = model
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    persistentStoreCoordinator = coordinator
-    viewContext = NSManagedObjectContext(
-      concurrencyType: .mainQueueConcurrencyType, coordinator: coordinator)
+    parts = Parts(
+      name: name, model: model, coordinator: coordinator,
+      viewContext: NSManagedObjectContext(
+        concurrencyType: .mainQueueConcurrencyType, coordinator: coordinator))
     let file = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
     persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
     super.init()

@@ -214,14 +214,8 @@ extension NSManagedObjectContext {
       && counterpart(of: object.identity) == nil
   }
 
-  /// Marks an object for deletion; the next save deletes its row.
-  ///
-  /// Calls `prepareForDeletion`. An object that was never saved leaves the context with the next
-  /// `processPendingChanges`, which applies the delete rules of the relationships and may fire
-  /// faults. An object without a context, such as one whose deletion was saved, isn't in any store
-  /// and is ignored. A to-one relationship that's set to the object afterward fails the save with
-  /// 1550. It's a programmer error to pass an object of another context. No statements.
-  public final func delete(_ object: NSManagedObject) {
+  /// Marks an object for deletion; see `delete(_:)`.
+  final func markForDeletion(_ object: NSManagedObject) {
     guard let context = object.context, !object.state.contains(.inaccessible) else { return }
     guard context === self else {
       fatalError(

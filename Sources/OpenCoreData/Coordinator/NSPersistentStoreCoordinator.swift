@@ -46,7 +46,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   }
 
   /// A name for debugging.
-  public var name: String? {
+  open var name: String? {
     get { givenName.withLock { $0 } }
     set { givenName.withLock { $0 = newValue } }
   }
@@ -74,7 +74,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   }
 
   /// The coordinator's stores, in the order in which they were added.
-  public var persistentStores: [NSPersistentStore] {
+  open var persistentStores: [NSPersistentStore] {
     rowStores
   }
 
@@ -106,7 +106,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ///   errors of migration 134110, 134130, and 134140; 134020 if it lacks tables or columns, 134000
   ///   for an unknown type, 134070 for a configuration that isn't in the model.
   @discardableResult
-  public func addPersistentStore(
+  open func addPersistentStore(
     type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
@@ -117,7 +117,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ///
   /// An in-memory store needs no URL.
   @discardableResult
-  public func addPersistentStore(
+  open func addPersistentStore(
     ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
@@ -241,7 +241,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// an object URI.
   ///
   /// No statements: doesn't check whether the row exists.
-  public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+  open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? ""
     let parts = path.split(separator: "/")
     guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("p"),

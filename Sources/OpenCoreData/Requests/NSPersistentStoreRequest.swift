@@ -65,17 +65,9 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
 open class NSPersistentStoreResult: NSObject {}
 
 extension NSManagedObjectContext {
-  /// Executes a request: a batch request, a history request, a fetch, or an asynchronous fetch.
-  ///
-  /// Batch requests bypass the context: see `NSBatchUpdateRequest` and the other request types for
-  /// costs and limitations. A fetch costs the same as `fetch(_:)`. Call it on the context's queue.
-  /// - Returns: The result type of the request; for a fetch, an `NSAsynchronousFetchResult`, whose
-  ///   `finalResult` is set later if it's asynchronous.
-  /// - Throws: 134091 if the store doesn't support the request, 134030 for a batch on a read-only
-  ///   store, 134301 for an expired history token; otherwise an error of the request or the store.
-  @discardableResult
-  public final func execute(
-    _ request: NSPersistentStoreRequest, file: String = #fileID, line: Int = #line
+  /// Executes a request; see `execute(_:file:line:)`.
+  final func run(
+    _ request: NSPersistentStoreRequest, at file: String, _ line: Int
   ) throws -> NSPersistentStoreResult {
     try located(file, line) {
       let isBatch = NSPersistentStoreRequestType.batches.contains(request.requestType)

@@ -95,13 +95,13 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   }
 
   /// The context that the controller observes.
-  public var managedObjectContext: NSManagedObjectContext { results.context }
+  open var managedObjectContext: NSManagedObjectContext { results.context }
 
   /// The key path to the name of an object's section.
-  public var sectionNameKeyPath: String? { results.sectionNameKeyPath }
+  open var sectionNameKeyPath: String? { results.sectionNameKeyPath }
 
   /// The name of the cache file.
-  public var cacheName: String? { results.cacheName }
+  open var cacheName: String? { results.cacheName }
 
   /// The objects or dictionaries in order; `nil` before `performFetch`.
   ///
@@ -157,7 +157,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
   /// Removes a cache file of this program; `nil` removes those of all its controllers.
   ///
   /// Call this method before you change a request that is used with a cache.
-  public class func deleteCache(withName name: String?) {
+  open class func deleteCache(withName name: String?) {
     FetchedResultsCache.delete(name)
   }
 

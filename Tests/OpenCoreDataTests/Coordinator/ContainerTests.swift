@@ -2,6 +2,63 @@ import OpenCoreData
 import Synchronization
 import Testing
 
+/// A context that can't save, as in a program's own tests.
+private final class FailingContext: NSManagedObjectContext, @unchecked Sendable {
+  // used only on the context's queue
+  private(set) var calls: [String] = []
+
+  override func save(file: String = #fileID, line: Int = #line) throws {
+    calls.append("save")
+    throw CocoaError(.persistentStoreSave)
+  }
+
+  @discardableResult
+  override func execute(
+    _ request: NSPersistentStoreRequest, file: String = #fileID, line: Int = #line
+  ) throws -> NSPersistentStoreResult {
+    calls.append("execute")
+    return try super.execute(request, file: file, line: line)
+  }
+
+  override func delete(_ object: NSManagedObject) {
+    calls.append("delete")
+    super.delete(object)
+  }
+
+  override func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+    calls.append("refresh")
+    super.refresh(object, mergeChanges: mergeChanges)
+  }
+
+  override func refreshAllObjects() {
+    calls.append("refreshAllObjects")
+    super.refreshAllObjects()
+  }
+
+  override func reset() {
+    calls.append("reset")
+    super.reset()
+  }
+
+  override func rollback() {
+    calls.append("rollback")
+    super.rollback()
+  }
+}
+
+/// A container whose contexts can't save.
+private final class FailingContainer: NSPersistentContainer, @unchecked Sendable {
+  private let failing = FailingContext(concurrencyType: .privateQueueConcurrencyType)
+
+  override var viewContext: NSManagedObjectContext { failing }
+
+  override func newBackgroundContext() -> NSManagedObjectContext {
+    let context = FailingContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = persistentStoreCoordinator
+    return context
+  }
+}
+
 @Suite("The container")
 struct ContainerTests {
   /// A container with a file that doesn't exist yet.
@@ -186,6 +243,34 @@ struct ContainerTests {
     try coordinator.remove(#require(coordinator.persistentStores.first))
     #expect(load() == [nil])
     #expect(coordinator.persistentStores.count == 3)
+  }
+
+  @Test("Subclasses override the contexts of a container, and a context's saves and requests")
+  func contextsOverrideSavesAndRequests() throws {
+    let container = FailingContainer(name: "Company", managedObjectModel: TestModels.company())
+    let memory = NSPersistentStoreDescription()
+    memory.type = NSInMemoryStoreType
+    container.persistentStoreDescriptions = [memory]
+    container.loadPersistentStores { _, error in #expect(error == nil) }
+    #expect(container.viewContext is FailingContext)
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let employee = context.make("Employee")
+      #expect(throws: CocoaError.self) { try context.save() }
+      try context.execute(NSFetchRequest<NSManagedObject>(entityName: "Employee"))
+      context.refresh(employee, mergeChanges: true)
+      context.refreshAllObjects()
+      #expect(context.hasChanges)
+      context.delete(employee)
+      context.rollback()
+      context.reset()
+      #expect(!context.hasChanges)
+    }
+    let calls = (context as? FailingContext)?.calls
+    #expect(
+      calls == [
+        "save", "execute", "refresh", "refreshAllObjects", "delete", "rollback", "reset",
+      ])
   }
 
   @Test("A missing model is reported with the searched locations")
