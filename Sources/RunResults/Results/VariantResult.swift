@@ -113,7 +113,9 @@ extension VariantResult {
   /// Creates the result of a variant from several iterations.
   ///
   /// It's the result of the first iteration with the durations of all of them; `nanoseconds` is the
-  /// median. A metric whose value differs between iterations becomes an expectation that isn't met.
+  /// median. An expectation must be met in each iteration; otherwise, its result is that of the
+  /// first iteration in which it isn't. A metric whose value differs between iterations, also in a
+  /// scope, becomes an expectation that isn't met.
   ///
   /// - Parameters:
   ///   - results: The results of the iterations, at least one.
@@ -126,15 +128,75 @@ extension VariantResult {
     if let processor = TimeSpread(results.map(\.processorNanoseconds)) {
       processorNanoseconds = processor.median
     }
+    expectations = Self.expectations(of: results)
+    let location = CallSite(file: path, line: line)
     for metric in Metric.allCases where metric.isExact {
-      let values = results.map { $0.metrics[metric] ?? 0 }
-      guard let first = values.first, values.contains(where: { $0 != first }) else { continue }
-      expectations.append(
-        ExpectationResult(
-          metric: metric.rawValue, formula: "the same in each of \(values.count) runs",
-          relation: .equal, expected: .number(first),
-          actual: .text(values.map(NumberText.grouped).joined(separator: ", ")), isMet: false,
-          source: .ours, location: CallSite(file: path, line: line)))
+      require(
+        metric.rawValue, equalIn: results.map { $0.metrics[metric] ?? 0 }, at: location)
+    }
+    let scoped = Set(results.flatMap(\.scopedMetrics.keys)).filter { $0.metric.isExact }
+    for metric in scoped.sorted(by: { $0.description < $1.description }) {
+      require(
+        metric.description, equalIn: results.map { $0.scopedMetrics[metric] ?? 0 }, at: location)
+    }
+  }
+
+  /// Adds an unmet expectation if the values of a metric differ between iterations.
+  private mutating func require(_ metric: String, equalIn values: [Int], at location: CallSite) {
+    guard let first = values.first, values.contains(where: { $0 != first }) else { return }
+    expectations.append(
+      ExpectationResult(
+        metric: metric, formula: "the same in each of \(values.count) runs",
+        relation: .equal, expected: .number(first),
+        actual: .text(values.map(NumberText.grouped).joined(separator: ", ")), isMet: false,
+        source: .ours, location: location))
+  }
+
+  /// Returns the expectations of the first iteration, with the results of those that aren't met in
+  /// a later one.
+  private static func expectations(of iterations: [VariantResult]) -> [ExpectationResult] {
+    var merged = iterations[0].expectations
+    var positions: [RepeatedExpectation: Int] = [:]
+    for (position, key) in RepeatedExpectation.keys(of: merged).enumerated() {
+      positions[key] = position
+    }
+    for (index, iteration) in iterations.enumerated().dropFirst() {
+      let keys = RepeatedExpectation.keys(of: iteration.expectations)
+      for (key, result) in zip(keys, iteration.expectations) where result.isUnmet {
+        if let position = positions[key], merged[position].isUnmet { continue }
+        var unmet = result
+        unmet.differences.insert("not met in run \(index + 1) of \(iterations.count)", at: 0)
+        if let position = positions[key] {
+          merged[position] = unmet
+        } else {
+          // Findings that no block lists have a result only if they fire.
+          positions[key] = merged.count
+          merged.append(unmet)
+        }
+      }
+    }
+    return merged
+  }
+}
+
+/// Identifies an expectation in the results of several iterations.
+private struct RepeatedExpectation: Hashable {
+  let metric: String
+  let formula: String
+  let location: CallSite
+  /// The number of earlier results that are equal otherwise, as of a repeated step.
+  var earlier = 0
+
+  /// Returns the keys of the expectations of one iteration, in order.
+  static func keys(of expectations: [ExpectationResult]) -> [RepeatedExpectation] {
+    var counts: [RepeatedExpectation: Int] = [:]
+    return expectations.map { result in
+      var key = RepeatedExpectation(
+        metric: result.metric, formula: result.formula, location: result.location)
+      let earlier = counts[key, default: 0]
+      counts[key] = earlier + 1
+      key.earlier = earlier
+      return key
     }
   }
 }
