@@ -142,6 +142,44 @@ struct HeldObjectRuleTests {
     #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
   }
 
+  private static let shown = "fetch Mood faults no in other as theirs"
+  private static let alone = ["context other", shown]
+  private static let both = ["context other", "fetch Mood faults no as moods", shown]
+  private static let pinned = ["context other", "pin in other", shown]
+  private static let elsewhere = ["context other coordinator second", shown]
+  private static let named = "batch-update Mood with latitude 7 as changed"
+
+  @Test(
+    arguments: [
+      // What another context or an unrelated save does leaves the objects as they are.
+      (both + [batch, "reset in other", "touch moods latitude"], true),
+      (both + [batch, "rollback", "touch moods latitude"], true),
+      (
+        both + [
+          "fetch Country in other as c", "set c with numericISO3166Code 7", "save in other as news",
+          batch, "merge news", "touch moods latitude",
+        ], true
+      ),
+      (
+        both + [
+          "set theirs with longitude 3", "save in other as news", batch, "merge news",
+          "touch moods latitude",
+        ], false
+      ),
+      (fetched + [batch, "fetch Mood refreshes yes as again", "touch moods latitude"], false),
+      (fetched + [batch, "reset", "fetch Mood as moods", "touch moods latitude"], false),
+      // The objects of other contexts are stale, too.
+      (alone + [batch, "touch theirs latitude"], true),
+      (alone + [named, "merge changed in other", "touch theirs latitude"], false),
+      (alone + [named, "merge changed", "touch theirs latitude"], true),
+      (both + [named, "merge changed in other", "touch moods latitude"], true),
+      (pinned + [batch, "touch theirs latitude"], false),
+      (elsewhere + [batch, "touch theirs latitude"], false),
+    ] as [([String], Bool)])
+  func staleObjectsOfEachContextAreFound(lines: [String], fires: Bool) throws {
+    #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
+  }
+
   /// A child context fulfills faults from its parent one at a time, so prefetching isn't suggested.
   ///
   /// The faults of child and parent are one finding.
