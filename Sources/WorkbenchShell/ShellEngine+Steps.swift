@@ -240,7 +240,8 @@ extension ShellTarget {
   /// **Cost:** a pass over the run's events for each rule.
   var found: FindingSearch.Found {
     let work = FinishedWork(
-      recording: session.recording, steps: current.steps, model: session.model)
+      recording: session.recording, steps: current.steps, model: session.model,
+      registered: session.registered)
     return FindingSearch.all(of: work, steps: current.findings, silence: workspace.silence)
   }
 

@@ -250,6 +250,21 @@ extension Session {
     return gauges
   }
 
+  /// The current numbers of registered objects, by context and entity.
+  package var registered: [String: [String: Int]] {
+    let entities = model.entities.filter { !$0.isAbstract }.compactMap(\.name)
+    var registered: [String: [String: Int]] = [:]
+    for named in stack.contexts {
+      let context = named.context
+      var counts: [String: Int] = [:]
+      context.performAndWait {
+        for name in entities { counts[name] = context.registeredCount(ofEntity: name) }
+      }
+      registered[named.name] = counts
+    }
+    return registered
+  }
+
   /// Returns the current numbers of pages in the store file, of pages in its WAL, and of free
   /// pages.
   ///

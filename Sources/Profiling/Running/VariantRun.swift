@@ -54,7 +54,8 @@ struct VariantRun {
     result.then = variant.then.map(\.text)
     result.requestSwift = requestSwift
     let values = recordsWork ? ReadValues() : nil
-    let (recording, outcomes, plans) = try record(on: storeURL, sink, values)
+    let (work, outcomes, plans) = try record(on: storeURL, sink, values)
+    let recording = work.recording
     result.take(recording)
     result.metrics = result.metrics.filter { engine.counts($0.key) }
     for metric in pages { result.metrics[metric] = recording.value(of: metric) }
@@ -62,7 +63,6 @@ struct VariantRun {
     result.work = try values.map { try VariantWork(reads: $0.reads, storeURL: storeURL) }
     result.statements = try engine.explained(
       result.statements, at: storeURL, copiedFrom: data)
-    let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
     let found = FindingSearch.all(
       of: work, steps: outcomes.flatMap(\.findings), statements: result.statements,
       advisor: { try engine.advisor(at: storeURL, model: model) }, silence: silence)
@@ -87,7 +87,7 @@ struct VariantRun {
 
   private func record(
     on storeURL: URL, _ sink: (any EventSink)?, _ values: ReadValues?
-  ) throws -> (Recording, [StepOutcome], StepPlans) {
+  ) throws -> (FinishedWork, [StepOutcome], StepPlans) {
     let session = try Session(
       storeURL: storeURL, on: engine, model: dataModel, configuration: configuration,
       versions: versions, readOnly: false, sinks: sink.map { [$0] } ?? [])
@@ -106,7 +106,10 @@ struct VariantRun {
       let gauges = recording.gauges.merging(try session.pages()) { $1 }
       recording = recording.with(gauges: gauges)
     }
-    return (recording, outcomes, plans)
+    let work = FinishedWork(
+      recording: recording, steps: outcomes.map(\.step), model: model,
+      registered: session.registered)
+    return (work, outcomes, plans)
   }
 
   private func wantsPlans(of step: Step) -> Bool {

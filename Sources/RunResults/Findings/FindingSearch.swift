@@ -102,6 +102,9 @@ package struct FinishedWork: Sendable {
   package var model: NSManagedObjectModel
   /// The names of the results and contexts that exist after the last step.
   package var names: KnownNames
+  /// The numbers of objects that are registered after the last step, by context and entity; empty
+  /// if they aren't known.
+  package var registered: [String: [String: Int]]
 
   /// Matches recorded steps with the steps of a scenario or shell run.
   ///
@@ -110,9 +113,14 @@ package struct FinishedWork: Sendable {
   ///   - steps: The steps in the order in which they ran. A recorded step that isn't among them,
   ///     such as an interrupted one, is omitted.
   ///   - model: The model of the store.
-  package init(recording: Recording, steps: [Step], model: NSManagedObjectModel) {
+  ///   - registered: The numbers of registered objects, by context and entity, if they're known.
+  package init(
+    recording: Recording, steps: [Step], model: NSManagedObjectModel,
+    registered: [String: [String: Int]] = [:]
+  ) {
     self.recording = recording
     self.model = model
+    self.registered = registered
     var open = steps[...]
     var known = KnownNames()
     parts = recording.steps.compactMap { recorded in

@@ -102,6 +102,18 @@ struct HeldObjectRuleTests {
     #expect(found.map(\.count) == [60])
   }
 
+  /// The entity is that of the context whose objects are counted, not the most frequent one.
+  @Test func retainedObjectsAreThoseOfTheContext() throws {
+    let found = try findings(
+      [
+        "context main retains yes", "context one retains yes", "context two retains yes",
+        "fetch Mood as moods", "fetch Country in one as here", "fetch Country in two as there",
+        "drop moods", "drop here", "drop there",
+      ], moods: 30)
+    #expect(found.map(\.name) == ["kept-alive(Mood)"])
+    #expect(found.map(\.count) == [30])
+  }
+
   private static let fetched = ["fetch Mood faults no as moods"]
   private static let batch = "batch-update Mood with latitude 7"
 
@@ -270,7 +282,8 @@ struct HeldObjectRuleTests {
     let typed = try TypedSession(moods: moods)
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
-      recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
+      recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model,
+      registered: typed.session.registered)
     return outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings
   }
 }

@@ -105,7 +105,7 @@ enum RetainedObjectsRule {
     }
     guard let context = fullest, let shape = work.names.contexts[context],
       let count = gauges[ScopedMetric(.registered, .context(context))], count >= threshold,
-      let entity = mostRegistered(in: gauges)
+      let entity = mostRegistered(in: context, work)
     else { return [] }
     let drop = work.parts.last { $0.step.verb == .drop } ?? last
     return [
@@ -132,14 +132,17 @@ enum RetainedObjectsRule {
     return !changed.isEmpty
   }
 
-  private static func mostRegistered(in gauges: [ScopedMetric: Int]) -> String? {
-    var most: (entity: String, count: Int)?
-    for (scoped, count) in gauges where scoped.metric == .registered {
-      guard case .entity(let entity) = scoped.scope, count > 0 else { continue }
-      if let known = most, (known.count, entity) >= (count, known.entity) { continue }
-      most = (entity, count)
+  /// Returns the entity with the most registered objects in a context or, if its objects aren't
+  /// known, in all contexts.
+  private static func mostRegistered(in context: String, _ work: FinishedWork) -> String? {
+    var counts = work.registered[context] ?? [:]
+    if counts.isEmpty {
+      for (scoped, count) in work.recording.gauges where scoped.metric == .registered {
+        if case .entity(let entity) = scoped.scope { counts[entity] = count }
+      }
     }
-    return most?.entity
+    let most = counts.filter { $0.value > 0 }.max { ($0.value, $1.key) < ($1.value, $0.key) }
+    return most?.key
   }
 
   private static func fix(_ shape: ContextShape) -> SuggestedFix {
