@@ -96,9 +96,9 @@ struct ScenarioRuns: Sendable {
 
   private func runner(at scale: Int, log: RunLog? = nil) -> ScenarioRunner {
     ScenarioRunner(
-      scenario: scenario, scale: scale, seed: seed, repeats: repeats, outputDirectory: folder,
-      name: scale == scales[0] ? name : "\(name)-scale\(scale)", force: force, log: log,
-      engine: engine)
+      scenario: scenario, scale: scale, of: scales, seed: seed, repeats: repeats,
+      outputDirectory: folder, name: scale == scales[0] ? name : "\(name)-scale\(scale)",
+      force: force, log: log, engine: engine)
   }
 
   /// Runs scenarios, prints the results in order, and returns the most severe status.

@@ -231,6 +231,8 @@ struct ProgramTests {
     #expect(environment?["jobs"] as? Int == 2)
     let scales = (json as? [String: Any])?["scales"] as? [Any] ?? []
     #expect(scales.count == 1)
+    let command = (json as? [String: Any])?["command"] as? String
+    #expect(command?.contains(" --scale 1,2 --seed ") == true, "\(command ?? "")")
     let stores = try FileManager.default.contentsOfDirectory(
       atPath: program.folder.file("Reports/06").path)
     #expect(stores.sorted() == ["one-scale2.sqlite", "one.json", "one.sqlite"])

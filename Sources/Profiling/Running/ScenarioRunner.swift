@@ -11,6 +11,7 @@ import WorkbenchText
 package struct ScenarioRunner {
   private let scenario: Scenario
   private let scale: Int
+  private let scales: [Int]
   private let seed: UInt64
   private let repeats: Int
   private let outputDirectory: URL
@@ -25,6 +26,8 @@ package struct ScenarioRunner {
   /// - Parameters:
   ///   - scenario: The scenario to run.
   ///   - scale: The value of `scale` in counts and formulas, at least 1.
+  ///   - scales: The scales of all runs whose results are joined, for the command that repeats them;
+  ///     `nil` if this is the only one.
   ///   - seed: The seed of the data, or `nil` for the scenario's own.
   ///   - repeats: The number of iterations of each variant, at least 1. Counts must not vary
   ///     between them.
@@ -36,14 +39,15 @@ package struct ScenarioRunner {
   ///   - recordsWork: Whether to record what each variant reads and leaves in the store.
   ///   - engine: The engine of the stores; only SQLite's data is written to the output directory.
   package init(
-    scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
-    outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil,
-    recordsWork: Bool = false, engine: any StoreEngine = SQLiteEngine()
+    scenario: Scenario, scale: Int = 1, of scales: [Int]? = nil, seed: UInt64? = nil,
+    repeats: Int = 1, outputDirectory: URL, name: String? = nil, force: Bool = false,
+    log: RunLog? = nil, recordsWork: Bool = false, engine: any StoreEngine = SQLiteEngine()
   ) {
     guard scale >= 1 else { fatalError("scale must be at least 1") }
     guard repeats >= 1 else { fatalError("repeats must be at least 1") }
     self.scenario = scenario
     self.scale = scale
+    self.scales = scales ?? [scale]
     self.seed = seed ?? scenario.data.seed
     self.repeats = repeats
     self.outputDirectory = outputDirectory
@@ -193,7 +197,7 @@ package struct ScenarioRunner {
 
   private var command: String {
     "\(engine.command.program) run \(CommandWord.quoted(scenario.path))"
-      + " --scale \(scale) --seed \(seed)"
+      + " --scale \(scales.map(String.init).joined(separator: ",")) --seed \(seed)"
       + (repeats > 1 ? " --repeat \(repeats)" : "") + engine.command.options + " --report html"
   }
 }
