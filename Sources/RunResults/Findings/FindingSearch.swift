@@ -188,6 +188,12 @@ package struct FinishedWork: Sendable {
 }
 
 extension Step {
+  /// Returns whether an option has a number other than 0, which has the same effect as none.
+  func limits(_ word: OptionWord) -> Bool {
+    guard let found = option(word) else { return false }
+    return found.number?.value != 0
+  }
+
   /// Returns whether a text is that of the recorded step, whose `fails` can differ: the shell sets
   /// it to the error that occurred.
   fileprivate func isRecorded(as text: String) -> Bool {

@@ -85,6 +85,14 @@ struct WorkRuleTests {
     #expect(found.allSatisfy { $0.fix.step == "fetch Mood batch 20 as moods" })
   }
 
+  /// A limit of 0 means all rows.
+  @Test(arguments: ["limit 0", "batch 0 offset 0"])
+  func fetchWithNumbersOfZeroIsUnlimited(options: String) throws {
+    let found = try findings(
+      ["fetch Mood \(options) as moods", "touch moods date limit 20"], moods: 1_000)
+    #expect(found.map(\.name) == ["partly-read(Mood)"])
+  }
+
   @Test(arguments: [
     ("fetch Mood as m", "walk m sort date-", ["sorted-in-memory(Mood)"]),
     ("fetch Mood as m", "walk m sort country.numericISO3166Code, date", ["sorted-in-memory(Mood)"]),
@@ -93,6 +101,7 @@ struct WorkRuleTests {
     ("fetch Mood faults no as m", "walk m sort date-", []),
     // Sorting in the request would change which objects are fetched.
     ("fetch Mood limit 20 as m", "walk m sort date-", []),
+    ("fetch Mood limit 0 as m", "walk m sort date-", ["sorted-in-memory(Mood)"]),
     ("fetch Mood sort date- as m", "walk m", ["fetch-to-count(Mood)"]),
   ])
   func inMemorySortIsFound(fetch: String, line: String, names: [String]) throws {

@@ -375,13 +375,11 @@ private struct StaleResults {
     }
     // Either every row was changed, or the fetch has no predicate or the same one, and all objects
     // are read.
-    if batch.option(.predicate) == nil, batch.option(.limit) == nil, batch.option(.offset) == nil {
+    if batch.option(.predicate) == nil, !batch.limits(.limit), !batch.limits(.offset) {
       return true
     }
     let parts: [OptionWord] = [.limit, .offset]
-    guard parts.allSatisfy({ touch.option($0) == nil && fetch.option($0) == nil }) else {
-      return false
-    }
+    guard parts.allSatisfy({ !touch.limits($0) && !fetch.limits($0) }) else { return false }
     return fetch.option(.predicate) == nil || fetch.option(.predicate) == batch.option(.predicate)
   }
 }

@@ -138,7 +138,7 @@ enum PartlyReadRule {
     work.parts.indices.compactMap { position in
       let part = work.parts[position]
       guard let fetch = part.step.fetch, fetch.option(.result) == nil,
-        [.batch, .limit, .offset].allSatisfy({ fetch.option($0) == nil }),
+        !fetch.limits(.batch), !fetch.limits(.limit), !fetch.limits(.offset),
         let rows = work.events(of: part).first(where: { $0.kind == .fetch })?.rows,
         rows >= threshold
       else { return nil }

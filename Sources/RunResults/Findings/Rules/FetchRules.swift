@@ -131,7 +131,7 @@ enum FetchToCountRule {
       else { return nil }
       let users = work.users(ofResultAt: position)
       guard !users.isEmpty, users.allSatisfy(\.step.goesThroughAll),
-        fetch.option(.batch) == nil,
+        !fetch.limits(.batch),
         let event = work.events(of: part).first(where: { $0.kind == .fetch }),
         event.rows >= threshold
       else { return nil }
@@ -214,7 +214,7 @@ enum SortedInMemoryRule {
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     guard let sorting = context.sorting, let fetch = context.fetch,
-      fetch.option(.limit) == nil, fetch.option(.offset) == nil
+      !fetch.limits(.limit), !fetch.limits(.offset)
     else { return [] }
     let caused = recording.events.prefix { $0.id <= sorting.through }
       .filter { !recording.repeatsEventOfChild($0) }
