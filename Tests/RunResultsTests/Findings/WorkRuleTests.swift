@@ -1,9 +1,9 @@
 import OpenCoreData
 import ProfileEvents
-import Profiling
 import Testing
 import WorkbenchFixtures
 
+@testable import Profiling
 @testable import RunResults
 @testable import ScenarioLanguage
 
@@ -177,6 +177,19 @@ struct WorkRuleTests {
       FindingSearch.findings(in: recording.slice(of: $0), context: StepContext())
     }
     #expect(found.map(\.name) == names)
+  }
+
+  /// The statement of a child's batch is that of its parent's.
+  @Test func batchesOfAChildContextHaveSQL() throws {
+    let typed = try TypedSession(moods: 60)
+    try typed.run(["context edit parent main"])
+    let context = typed.session.stack.context("edit")
+    context.performAndWait { context.prefetchesThroughParent = true }
+    let found = try typed.run(["fetch Mood batch 20 in edit as m", "walk m array yes"])
+      .flatMap(\.findings)
+    #expect(found.map(\.name) == ["batch-walked(Mood)"])
+    #expect(found.map(\.count) == [3])
+    #expect(found.allSatisfy { $0.sql?.contains("FROM ZMOOD") == true })
   }
 
   @Test(arguments: [

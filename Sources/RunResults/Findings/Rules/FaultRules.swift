@@ -75,9 +75,15 @@ enum BatchWalkedRule {
     var order: [Int] = []
     var batches: [Int: [RecordedEvent]] = [:]
     var fetch: RecordedEvent?
+    // The batch that a parent context loaded, by the ID of its child's.
+    var inner: [Int: Int] = [:]
     for event in recording.events {
       if event.kind == .fetch { fetch = event }
-      guard event.kind == .batchLoad, !recording.repeatsEventOfChild(event) else { continue }
+      guard event.kind == .batchLoad else { continue }
+      guard !recording.repeatsEventOfChild(event) else {
+        inner[event.parent] = event.id
+        continue
+      }
       // `fetch(_:)` loads batches with its own call site; a result that's read later has another
       // one.
       let isOfFetch = fetch?.entity == event.entity && fetch?.callSite == event.callSite
@@ -95,13 +101,20 @@ enum BatchWalkedRule {
         rule: rule.name, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
         what: "batches loaded at once for "
           + (context.arrangesSections ? "sections" : "an array"),
-        sql: texts[loaded[0].id],
+        sql: sql(of: loaded[0].id, inner, texts),
         fix: context.arrangesSections
           ? SuggestedFix(
             advice: "give the controller a cache, which keeps its sections until the rows change; "
               + "or set no batch size")
           : fix(isArray: owner == 0, context.fetch))
     }
+  }
+
+  /// Returns the SQL of a batch, whose statement a parent context runs for its child.
+  private static func sql(of batch: Int, _ inner: [Int: Int], _ texts: StatementTexts) -> String? {
+    var id = batch
+    while texts[id] == nil, let next = inner[id] { id = next }
+    return texts[id]
   }
 
   /// Returns the fix: a result that's read by index loads batches on demand, an array doesn't.
