@@ -139,6 +139,7 @@ extension Session {
       resultObjects: isAmbiguous ? namedResults[step.subject].map(references) ?? [] : [],
       reachedThrough: reached,
       routes: routes)
+    context.resultEntities = Set(entity.namesWithSubentities)
     context.sorting = sorting
     context.arrangesSections = step.option(.sections) != nil
     if step.flag(of: .array) == true { context.makesArray = true }

@@ -74,6 +74,8 @@ package struct StepContext: Sendable {
   /// A relationship can refer to its own entity, as `manager` does, so the entity's name doesn't
   /// distinguish these objects. If the set is empty, only the name is used.
   package var resultObjects: Set<ObjectReference>
+  /// The entities that the objects of the result can have; empty if they're unknown.
+  package var resultEntities: Set<String> = []
   /// The key path to the objects of each entity, by the name of an object's own entity.
   ///
   /// Each concrete subentity of a destination has its own entry.
@@ -103,6 +105,12 @@ package struct StepContext: Sendable {
     self.resultObjects = resultObjects
     self.reachedThrough = reachedThrough
     self.routes = routes
+  }
+
+  /// Returns whether an object that isn't one of `resultObjects` can be an object of the result, by
+  /// the name of its entity.
+  func canBeInResult(_ entity: String) -> Bool {
+    resultObjects.isEmpty && (resultEntities.isEmpty || resultEntities.contains(entity))
   }
 
   /// Returns the path on which an event's object was reached, or `nil` if it's unknown.

@@ -9,6 +9,9 @@ struct Storm: Hashable {
     case result
     /// They were reached through this key path from the objects of the result.
     case through(keyPath: String)
+    /// They have a relationship whose objects were loaded, but aren't objects of the result, and no
+    /// key path to them is known.
+    case unknown
   }
 
   var subject: String
@@ -62,7 +65,13 @@ struct Storm: Hashable {
     case .relationshipFault:
       guard let relationship = event.relationship else { return nil }
       isRelationship = true
-      accessPath = .through(keyPath: path.map { "\($0.keyPath).\(relationship)" } ?? relationship)
+      if let path {
+        accessPath = .through(keyPath: "\(path.keyPath).\(relationship)")
+      } else if isInResult || context.canBeInResult(entity) {
+        accessPath = .through(keyPath: relationship)
+      } else {
+        accessPath = .unknown
+      }
       subject = "\(entity).\(relationship)"
     default:
       return nil
@@ -74,7 +83,7 @@ struct Storm: Hashable {
     isForChild = false
   }
 
-  /// The key path to prefetch, or `nil` for objects of the result itself.
+  /// The key path to prefetch, or `nil` for objects of the result itself and if it's unknown.
   var keyPath: String? {
     if case .through(let keyPath) = accessPath { keyPath } else { nil }
   }

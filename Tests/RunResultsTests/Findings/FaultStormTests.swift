@@ -100,6 +100,26 @@ struct FaultStormTests {
         == ["request.relationshipKeyPathsForPrefetching = [\"continent\", \"moods\"]"])
   }
 
+  /// A key path of the fetch has its first relationship in the entity that was fetched.
+  @Test(arguments: [
+    ("Country", "ineffective-prefetch(Country.moods)"), ("Place", "fault-storm(Country.moods)"),
+  ])
+  func prefetchOfAnotherEntityIsNotMeant(entity: String, name: String) throws {
+    let recording = Self.step { script in
+      for key in 1...12 {
+        script.relationshipFault("Country", "moods", key: key, rows: 3, sql: "moods of a country")
+      }
+    }
+    let fetch = Step(verb: .fetch, subject: entity, location: EventScript.moodFetch)
+    var context = StepContext(fetch: fetch.prefetching("moods"))
+    context.resultEntities = [entity]
+    let found = FindingSearch.findings(in: recording, context: context)
+    #expect(found.map(\.name) == [name])
+    let isOfFetch = entity == "Country"
+    #expect(found.allSatisfy { $0.fix.text.contains("objects of Country") != isOfFetch })
+    #expect(found.allSatisfy { $0.fix.step == nil })
+  }
+
   /// A fix that the fetch already contains isn't suggested.
   @Test(arguments: [
     (FaultStormScenario.plain.prefetching("country"), "Country", "released before it was read"),

@@ -32,6 +32,11 @@ package enum FaultStormRule {
   }
 
   private static func fix(_ storm: Storm, _ fetch: Step?) -> SuggestedFix {
+    if storm.accessPath == .unknown {
+      return SuggestedFix(
+        advice: "before this step, fetch the objects of \(storm.entity) and prefetch their "
+          + (storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject))
+    }
     guard let keyPath = storm.keyPath else { return objectFix(fetch) }
     return storm.isForChild ? Storm.parentContextFix(keyPath) : Storm.prefetchFix(keyPath, fetch)
   }
