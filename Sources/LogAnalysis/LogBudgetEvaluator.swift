@@ -181,10 +181,18 @@ package struct LogBudgetEvaluator {
   }
 
   /// Returns the reasons why a count in the scope of an entity can be greater: statements beyond
-  /// the maximum number of different ones, whose tables aren't kept, and those without a table.
+  /// the maximum number of different ones, whose tables aren't kept, those without a table, and
+  /// faults of entities beyond the maximum number.
   private func reasons(
     for unassigned: Int, of metric: Metric, in section: LogSection, _ report: LogReport
   ) -> [String] {
+    guard LogCosts.ofStatements.contains(metric) else {
+      return [
+        "up to \(NumberText.grouped(unassigned)) more: the log has more than "
+          + "\(NumberText.grouped(InputLimits.logSubjects)) entities or relationships, and the others "
+          + "aren't counted separately"
+      ]
+    }
     guard section.keepsStatements else {
       return ["up to \(NumberText.grouped(unassigned)) more: their tables aren't known"]
     }
@@ -289,6 +297,30 @@ package struct LogBudgetEvaluator {
           "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
             + "\(storm.firstLine); fix: \(storm.fix)"
         })
+  }
+}
+
+extension LogCosts {
+  /// The metrics of statements, whose scope is a table.
+  fileprivate static let ofStatements: Set<Metric> = [
+    .selects, .fetches, .rows, .inserts, .updates, .deletes,
+  ]
+
+  /// Returns how much a count in the scope of an entity or a relationship can be greater: the count
+  /// of statements that the log hides, or truncates before their table, or of faults and prefetches
+  /// of what isn't counted separately.
+  fileprivate func unassigned(of scoped: ScopedMetric) -> Int {
+    switch scoped.scope {
+    case .entity where LogCosts.ofStatements.contains(scoped.metric):
+      return byTable.values.reduce(self[scoped.metric]) { $0 - $1[scoped.metric, default: 0] }
+    // All faults of an entity or a relationship are counted separately, or none.
+    case .entity(let name):
+      return byEntity[name] == nil ? number(scoped.metric, in: otherEntities) : 0
+    case .relationship(let entity, let name):
+      let key = scoped.metric == .prefetches ? name : "\(entity).\(name)"
+      return byRelationship[key] == nil ? number(scoped.metric, in: otherRelationships) : 0
+    default: return 0
+    }
   }
 }
 

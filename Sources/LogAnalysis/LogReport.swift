@@ -255,6 +255,9 @@ package struct LogCosts: Sendable, Equatable {
   /// The counts of relationship faults by `Entity.relationship`, and of prefetches by relationship
   /// only.
   package internal(set) var byRelationship: [String: [Metric: Int]] = [:]
+  /// The counts of entities and of relationships that are too many to be counted separately.
+  private(set) var otherEntities: [Metric: Int] = [:]
+  private(set) var otherRelationships: [Metric: Int] = [:]
   /// The total time of the statements in microseconds, counting nothing twice.
   package internal(set) var microseconds = 0
 
@@ -270,13 +273,21 @@ package struct LogCosts: Sendable, Equatable {
 
   mutating func count(_ metric: Metric, _ amount: Int = 1, entity: String?) {
     all[metric, default: 0] += amount
-    guard let entity, LogCosts.hasRoom(byEntity, for: entity) else { return }
+    guard let entity else { return }
+    guard LogCosts.hasRoom(byEntity, for: entity) else {
+      otherEntities[metric, default: 0] += amount
+      return
+    }
     byEntity[entity, default: [:]][metric, default: 0] += amount
   }
 
   mutating func count(_ metric: Metric, _ amount: Int = 1, relationship: String?) {
     all[metric, default: 0] += amount
-    guard let relationship, LogCosts.hasRoom(byRelationship, for: relationship) else { return }
+    guard let relationship else { return }
+    guard LogCosts.hasRoom(byRelationship, for: relationship) else {
+      otherRelationships[metric, default: 0] += amount
+      return
+    }
     byRelationship[relationship, default: [:]][metric, default: 0] += amount
   }
 
@@ -286,6 +297,7 @@ package struct LogCosts: Sendable, Equatable {
   /// Removes all counts except the totals.
   mutating func removeSubjects() {
     (byTable, byEntity, byRelationship) = ([:], [:], [:])
+    (otherEntities, otherRelationships) = ([:], [:])
   }
 
   /// Returns whether there are counts of a name, or more can be added.
@@ -314,21 +326,13 @@ extension LogCosts {
     }
     if case .relationship(let entity, let name) = scoped.scope {
       let key = scoped.metric == .prefetches ? name : "\(entity).\(name)"
-      return number(scoped.metric, in: byRelationship[key], or: nil)
+      return number(scoped.metric, in: byRelationship[key])
     }
     return value(of: scoped.metric)
   }
 
-  /// Returns how much a count in the scope of an entity can be greater: the count of statements
-  /// that the log hides, or truncates before their table.
-  func unassigned(of scoped: ScopedMetric) -> Int {
-    let ofStatements: Set<Metric> = [.selects, .fetches, .rows, .inserts, .updates, .deletes]
-    guard case .entity = scoped.scope, ofStatements.contains(scoped.metric) else { return 0 }
-    return byTable.values.reduce(self[scoped.metric]) { $0 - $1[scoped.metric, default: 0] }
-  }
-
-  private func number(
-    _ metric: Metric, in first: [Metric: Int]?, or second: [Metric: Int]?
+  func number(
+    _ metric: Metric, in first: [Metric: Int]?, or second: [Metric: Int]? = nil
   ) -> Int {
     func one(_ metric: Metric) -> Int {
       first?[metric] ?? second?[metric] ?? 0

@@ -168,6 +168,33 @@ struct LogBudgetTests {
         .hasPrefix("all sections together have more than 500,000 tables") == true)
   }
 
+  /// Beyond the maximum number of entities, a fault can be one of any entity without a count.
+  @Test func faultsThatAreNotCountedSeparatelyCanBeOfAnyEntity() throws {
+    let expected = "{misses(Mood): at most 1, misses(Country): 12, misses(Country.moods): 0}"
+    let budget = try budget("model: Moody\nsections: [{name: list, expect: \(expected)}]")
+    let evaluator = LogBudgetEvaluator(budget: budget)
+    var report = SampleLogs.report(Self.log)
+    func unmet() throws -> [ExpectationResult] {
+      try evaluator.evaluation(of: report).results[0]?
+        .filter { !$0.isMet && $0.metric != "findings" } ?? []
+    }
+    #expect(try unmet().isEmpty)
+    for number in 0..<InputLimits.logSubjects {
+      report.sections[0].costs.count(.misses, entity: "E\(number)")
+      report.sections[0].costs.count(.misses, relationship: "E\(number).list")
+    }
+    #expect(try unmet().isEmpty)
+    report.sections[0].costs.count(.misses, entity: "Mood")
+    report.sections[0].costs.count(.misses, relationship: "Country.moods")
+    let found = try unmet()
+    #expect(found.map(\.metric) == ["misses(Mood)", "misses(Country.moods)"])
+    #expect(found.map(\.actual) == [.number(0), .number(0)])
+    #expect(
+      found.first?.differences.last
+        == "up to 2 more: the log has more than 20,000 entities or relationships, and the others "
+        + "aren't counted separately")
+  }
+
   @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
     let evaluation = try LogBudgetEvaluator(budget: budget).evaluation(
