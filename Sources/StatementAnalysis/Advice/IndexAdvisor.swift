@@ -306,9 +306,7 @@ package struct AdvisedStatement: Sendable, Equatable {
   }
 
   /// Whether the statement is a SELECT, which an index can help.
-  package var reads: Bool {
-    sql.drop(while: \.isWhitespace).prefix(7).uppercased().hasPrefix("SELECT")
-  }
+  package var reads: Bool { SQLOutline.verb(of: sql) == "SELECT" }
 
   /// Returns the statements of several recordings, with the executions of the same SQL added up.
   package static func all(in shapes: [StatementShape]) -> [AdvisedStatement] {

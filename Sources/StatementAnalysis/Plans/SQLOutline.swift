@@ -127,6 +127,28 @@ package struct SQLOutline: Sendable {
   /// Whether the statement has a LIMIT.
   package var isLimited: Bool { words.contains { $0.uppercased() == "LIMIT" } }
 
+  /// Returns the word that states what a statement does, in uppercase.
+  ///
+  /// It's the first one or, after `WITH`, the verb of the first expression that changes rows, or
+  /// that follows the expressions.
+  static func verb(of sql: String) -> String {
+    let first = sql.drop(while: \.isWhitespace).prefix(while: \.isLetter).uppercased()
+    guard first == "WITH" else { return first }
+    var depth = 0
+    for token in SQLToken.all(in: ArraySlice(sql.utf8)) {
+      if token.isSign("(") { depth += 1 }
+      if token.isSign(")") { depth -= 1 }
+      let word = token.keyword
+      switch word {
+      case "INSERT", "UPDATE", "DELETE": return word
+      // In an expression, `REPLACE` is a function.
+      case "SELECT", "VALUES", "REPLACE": if depth == 0 { return word }
+      default: break
+      }
+    }
+    return first
+  }
+
   /// Returns the words of a statement; see `words`.
   static func words(of sql: String) -> [String] {
     var words: [String] = []

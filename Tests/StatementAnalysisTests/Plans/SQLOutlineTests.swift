@@ -25,6 +25,20 @@ struct SQLOutlineTests {
   }
 
   @Test(arguments: [
+    (" select 0 FROM ZMOOD t0", true), ("UPDATE ZA SET ZB = ?", false), ("COMMIT", false),
+    ("WITH a AS (SELECT 1 AS n) SELECT t0.Z_PK FROM ZMOOD t0, a WHERE t0.ZB = a.n", true),
+    ("with recursive a(n) AS (VALUES(1) UNION SELECT n + 1 FROM a) SELECT n FROM a", true),
+    ("WITH a AS (SELECT 1 AS n) DELETE FROM ZMOOD WHERE Z_PK IN (SELECT n FROM a)", false),
+    ("WITH a AS (SELECT replace(ZB, 'x', ''), ')' FROM ZA) SELECT * FROM a", true),
+    ("WITH a AS (SELECT 1) REPLACE INTO ZA SELECT * FROM a", false),
+    ("WITH a AS (INSERT INTO ZA VALUES(1) RETURNING Z_PK) SELECT * FROM a", false),
+    ("WITH a AS (SELECT 1", false), ("", false),
+  ])
+  func statementsThatReadAreSelects(sql: String, reads: Bool) {
+    #expect(AdvisedStatement(sql: sql, count: 1).reads == reads)
+  }
+
+  @Test(arguments: [
     ("t0.ZA<=?1 AND t0.\"Z B\"!= 'x, (''y'')'", ["t0.ZA", "<=", "?1", "AND", "t0.Z B", "!=", "'"]),
     ("\"main\".\"ZA\" = :name", ["main.ZA", "=", ":name"]),
     ("\"Z\"\"A\" IN (1,2.5)", ["Z\"A", "IN", "(", "1", ",", "2.5", ")"]),
