@@ -6,8 +6,10 @@ import ScenarioLanguage
 /// Collects the values that the steps of a session read.
 final class ReadValues {
   private(set) var reads: [String: Set<Int>] = [:]
+  /// The hashes of the objects that were read or passed on a key path, by entity.
+  private(set) var passed: [String: Set<Int>] = [:]
 
-  /// Adds the value that was read from a property of an object.
+  /// Adds the value that was read from a property of an object, which is also passed.
   ///
   /// - Parameters:
   ///   - value: The value; of a relationship, only the object IDs are used.
@@ -17,6 +19,7 @@ final class ReadValues {
     let entity = object.entity.name ?? ""
     reads["\(entity).\(key)", default: []].insert(
       VariantWork.hash([ReadValues.text(object), ReadValues.text(value)]))
+    pass(object)
   }
 
   /// Adds the object IDs of a result that the variant has at its end, unless it's a batched one.
@@ -35,6 +38,24 @@ final class ReadValues {
   func add(_ object: NSManagedObject) {
     let entity = object.entity.name ?? ""
     reads[entity, default: []].insert(VariantWork.hash([ReadValues.text(object)]))
+  }
+
+  /// Adds an object that a step reaches without being asked to.
+  func pass(_ object: NSManagedObject) {
+    let entity = object.entity.name ?? ""
+    passed[entity, default: []].insert(VariantWork.hash([ReadValues.text(object)]))
+  }
+
+  /// Adds the objects of a relationship whose value was read.
+  func pass(destinationsIn value: Any?) {
+    switch value {
+    case let object as NSManagedObject: pass(object)
+    case let objects as Set<NSManagedObject>:
+      for object in objects { pass(object) }
+    case let objects as NSOrderedSet:
+      for case let object as NSManagedObject in objects { pass(object) }
+    default: break
+    }
   }
 
   /// The object ID of an unsaved object differs from run to run.

@@ -73,6 +73,7 @@ extension NSManagedObject {
     _ path: ArraySlice<String>, _ index: Int, _ trail: AccessPathRecorder?, _ values: ReadValues?
   ) {
     guard let key = path.first else { return }
+    values?.pass(self)
     let value =
       trail.map { trail in
         trail.reading(index, at: path.startIndex) { self.value(forKey: key) }
@@ -81,6 +82,7 @@ extension NSManagedObject {
     // For `@count`, reading the relationship is sufficient.
     guard let next = rest.first, next != "@count" else {
       values?.add(value, for: key, of: self)
+      if rest.isEmpty { values?.pass(destinationsIn: value) }
       return
     }
     if let object = value as? NSManagedObject {

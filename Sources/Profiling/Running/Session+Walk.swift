@@ -143,6 +143,7 @@ extension NSManagedObject {
       values?.add(self)
       return 1
     }
+    values?.pass(self)
     let rest = path.dropFirst()
     switch value(forKey: key) {
     case let object as NSManagedObject: return object.count(through: rest, values)

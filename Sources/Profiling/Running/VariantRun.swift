@@ -60,7 +60,9 @@ struct VariantRun {
     result.metrics = result.metrics.filter { engine.counts($0.key) }
     for metric in pages { result.metrics[metric] = recording.value(of: metric) }
     // The session is closed, so the store is complete and can be opened read-only.
-    result.work = try values.map { try VariantWork(reads: $0.reads, storeURL: storeURL) }
+    result.work = try values.map {
+      try VariantWork(reads: $0.reads, passed: $0.passed, storeURL: storeURL)
+    }
     result.statements = try engine.explained(
       result.statements, at: storeURL, copiedFrom: data)
     let found = FindingSearch.all(

@@ -10,6 +10,10 @@ import WorkbenchText
 package struct VariantWork: Sendable, Equatable {
   /// The hashes of the values that were read, by entity and property.
   var reads: [String: Set<Int>] = [:]
+  /// The hashes of the objects that were read or passed on a key path, by entity.
+  ///
+  /// They count as reached for another variant that only walks them.
+  var passed: [String: Set<Int>] = [:]
   /// The number of rows of each table, and the sum of their hashes; primary keys and row versions
   /// are ignored.
   var rows: [String: Rows] = [:]
@@ -24,7 +28,8 @@ package struct VariantWork: Sendable, Equatable {
   /// It may read more.
   func differences(to other: VariantWork) -> [String] {
     let read = reads.sorted { $0.key < $1.key }.compactMap { label, values -> String? in
-      let missing = values.subtracting(other.reads[label] ?? []).count
+      let missing = values.subtracting(other.reads[label] ?? [])
+        .subtracting(other.passed[label] ?? []).count
       guard missing > 0 else { return nil }
       return "\(label): \(NumberText.counted(missing, of: values.count, "value")) "
         + (missing == 1 ? "is missing" : "are missing")
@@ -53,10 +58,14 @@ extension VariantWork {
   ///
   /// - Parameters:
   ///   - reads: The hashes of the values that were read, by entity and property.
+  ///   - passed: The hashes of the objects that were read or passed on a key path, by entity.
   ///   - storeURL: The store.
   /// - Throws: A `SQLiteError` if the store can't be read.
-  package init(reads: [String: Set<Int>], storeURL: URL) throws {
+  package init(
+    reads: [String: Set<Int>], passed: [String: Set<Int>] = [:], storeURL: URL
+  ) throws {
     self.reads = reads
+    self.passed = passed
     let connection = try Connection(path: storeURL.path, access: .inspecting)
     defer { connection.close() }
     let tables = try connection.values(

@@ -97,6 +97,27 @@ struct ExerciseCheckTests {
     #expect(check.differences == ["Note: 6 of 6 values are missing"])
   }
 
+  /// Reading an object does more than reaching it.
+  @Test(arguments: [
+    ("{touch: folders, read: [name, notes.text]}", []),
+    ("{touch: folders, read: [notes]}", []),
+    ("{walk: folders, through: [notes.folder]}", []),
+    ("{touch: folders, read: [name]}", ["Note: 6 of 6 values are missing"]),
+    (
+      "{touch: folders, read: [notes.text], limit: 1}",
+      ["Folder: 1 of 2 values is missing", "Note: 3 of 6 values are missing"]
+    ),
+  ])
+  func objectsThatAreReadAreReached(step: String, differences: [String]) throws {
+    let walk = "{walk: folders, through: [notes]}"
+    let steps = "steps:\n  - {fetch: Folder, as: folders}\n  - \(walk)"
+    let lesson = Self.lesson.replacing("steps:", with: steps)
+      .replacing("\n  - {touch: notes, read: [folder.name]}", with: "")
+    let text = lesson.replacing(walk, with: step)
+    let check = try ExerciseCheck(of: read(text), against: read(lesson))
+    #expect(check.differences == differences)
+  }
+
   @Test func readingMoreIsTheSameWork() throws {
     let text = Self.lesson.replacing("[folder.name]", with: "[text, folder.name]")
       .replacing("faults: no", with: "faults: no, prefetch: [folder]")
