@@ -14,8 +14,11 @@ package struct VariantWork: Sendable, Equatable {
   ///
   /// They count as reached for another variant that only walks them.
   var passed: [String: Set<Int>] = [:]
-  /// The number of rows of each table, and the sum of their hashes; primary keys and row versions
-  /// are ignored.
+  /// The number of rows of each table, and the sum of their hashes, which include neither primary
+  /// keys nor row versions.
+  ///
+  /// They include the primary keys to which relationships refer, so the rows of new objects that
+  /// refer to each other are equal only if both variants insert these in the same order.
   var rows: [String: Rows] = [:]
 
   struct Rows: Sendable, Equatable {

@@ -126,6 +126,25 @@ struct ExerciseCheckTests {
     #expect(check.start.map(\.isMet) == [false])
   }
 
+  /// Primary keys aren't compared, except those of the objects that others refer to.
+  @Test(arguments: [
+    ("text: a", []),
+    ("text: a, folder: one", ["ZNOTE has different values at the end"]),
+  ])
+  func newObjectsAreComparedByTheKeysTheyReferTo(note: String, differences: [String]) throws {
+    let one = "{insert: Folder, with: {name: first}, as: one}"
+    let two = "{insert: Folder, with: {name: second}, as: two}"
+    func lesson(_ folders: String) -> String {
+      Self.lesson.replacing(
+        "{save: null}]",
+        with: "\(folders), {insert: Note, with: {\(note)}}, {save: null}, {drop: one}, {drop: two}]"
+      )
+    }
+    let check = try ExerciseCheck(
+      of: read(lesson("\(two), \(one)")), against: read(lesson("\(one), \(two)")))
+    #expect(check.differences == differences)
+  }
+
   @Test func missingExerciseAndMissingVariantAreErrors() throws {
     let lesson = try read(Self.lesson)
     var other = lesson
