@@ -151,11 +151,12 @@ struct Console: Sendable {
     return (Int(size.ws_row), Int(size.ws_col))
   }
 
-  /// Writes all bytes.
+  /// Writes all bytes, unless the process is ending.
   ///
   /// If standard output can't be written, prints an error and exits with status 1. If the reader of
   /// a pipe has exited, SIGPIPE ends the program without a message.
   private static func print(_ bytes: [UInt8], to descriptor: Int32) {
+    Ending.waitIfBegun()
     let problem = bytes.withUnsafeBytes { bytes -> Int32? in
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -174,7 +175,7 @@ struct Console: Sendable {
     }
     guard let problem, descriptor == STDOUT_FILENO, problem != EPIPE else { return }
     print(Array("\(Messages.unwritten(problem))\n".utf8), to: STDERR_FILENO)
-    exit(ExitStatus.runFailed.rawValue)
+    Ending.end(ExitStatus.runFailed.rawValue)
   }
 
   /// Opens the standard descriptors that the caller has closed, so that no file opened later gets

@@ -36,7 +36,7 @@ package struct Program {
     }
     Signals.listen()
     let run = ProgramRun(program: self, command: command, arguments: arguments)
-    let worker = Thread { exit(run.start().rawValue) }
+    let worker = Thread { Ending.end(run.start().rawValue) }
     worker.stackSize = 8 << 20
     worker.start()
     dispatchMain()
@@ -122,9 +122,32 @@ private struct ProgramRun: @unchecked Sendable {  // only that thread uses it
   func start() -> ExitStatus { program.run(command, arguments) }
 }
 
-/// What a process does before it ends, even after a signal.
-private enum Ending {
-  static let cleanUp = Mutex<@Sendable () -> Void> {}
+/// The end of the process, which only one thread begins.
+///
+/// Ctrl-C ends it on the signal thread, which removes the temporary folders of the command that
+/// still runs on another thread and can fail because of that.
+enum Ending {
+  /// What a process does before it ends, even after a signal.
+  fileprivate static let cleanUp = Mutex<@Sendable () -> Void> {}
+  private static let begins = Atomic(false)
+
+  /// Whether a thread has begun to end the process.
+  static var hasBegun: Bool { begins.load(ordering: .sequentiallyConsistent) }
+
+  /// Ends the process with a status, or waits for its end if another thread has begun it.
+  static func end(_ status: Int32) -> Never {
+    if begins.exchange(true, ordering: .sequentiallyConsistent) { wait() }
+    exit(status)
+  }
+
+  /// Waits for the end of the process if a thread has begun it.
+  static func waitIfBegun() {
+    if hasBegun { wait() }
+  }
+
+  private static func wait() -> Never {
+    while true { sleep(60) }
+  }
 }
 
 /// Hides passwords in messages.

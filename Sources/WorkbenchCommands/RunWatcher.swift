@@ -66,7 +66,7 @@ final class RunWatcher {
     for script in scripts where (try? OutputFile.check(script, force: false)) != nil {
       try? FileManager.default.removeItem(at: script)
     }
-    exit(status.rawValue)
+    Ending.end(status.rawValue)
   }
 
   // MARK: Changes

@@ -48,7 +48,7 @@ enum Signals {
 
   /// Exits with the status that a shell reports for the signal: 128 plus its number.
   static func endProgram(_ signal: Int32) -> Never {
-    exit(128 + signal)
+    Ending.end(128 + signal)
   }
 
   /// Suspends the program until it receives SIGCONT.
