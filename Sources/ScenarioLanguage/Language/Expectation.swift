@@ -263,6 +263,28 @@ package struct ScopedMetric: Hashable, Sendable, CustomStringConvertible {
     case .relationship(let entity, let name): "\(metric.rawValue)(\(entity).\(name))"
     }
   }
+
+  /// Parses the format of `description`; returns `nil` for any other string.
+  ///
+  /// The names of steps, contexts, and entities are written the same way. One that begins with an
+  /// uppercase letter is an entity's; any other is a step's.
+  package init?(word: String) {
+    guard let match = word.wholeMatch(of: /(\w+)(?:\((.+)\))?/),
+      let metric = Metric(rawValue: String(match.1))
+    else { return nil }
+    guard let scope = match.2.map(String.init) else {
+      self.init(metric)
+      return
+    }
+    let parts = scope.split(separator: ".", maxSplits: 1).map(String.init)
+    if parts.count == 2 {
+      self.init(metric, .relationship(entity: parts[0], name: parts[1]))
+    } else if scope.first?.isUppercase == true {
+      self.init(metric, .entity(scope))
+    } else {
+      self.init(metric, .step(scope))
+    }
+  }
 }
 
 /// The part of a recording that a metric covers.

@@ -24,4 +24,20 @@ struct ExpectationResultTests {
       location: CallSite(file: "a.yml", line: 1))
     #expect(result.calculation == calculation)
   }
+
+  @Test(
+    "A metric with its scope is parsed as it's written",
+    arguments: [
+      ScopedMetric(.selects), ScopedMetric(.misses, .entity("Country")),
+      ScopedMetric(.faults, .relationship(entity: "Country", name: "moods")),
+      ScopedMetric(.rows, .step("moods")),
+    ])
+  func scopedMetricsRoundTrip(metric: ScopedMetric) {
+    #expect(ScopedMetric(word: metric.description) == metric)
+  }
+
+  @Test(arguments: ["", "selcts", "selects(", "selects()", "selects (Mood)"])
+  func otherWordsAreNotMetrics(word: String) {
+    #expect(ScopedMetric(word: word) == nil)
+  }
 }
