@@ -206,8 +206,6 @@ struct MigrationPageStep {
 
   /// The greatest number of changes and of statements.
   private static let limit = 1_000
-  /// The greatest length of SQL; longer strings are truncated.
-  private static let textLimit = 3_000
 
   let name: String
   let anchor: String
@@ -264,7 +262,7 @@ struct MigrationPageStep {
     workColumn = hasInstances ? "entity mapping and pass" : "statement"
     work = step.work.prefix(Self.limit).map { work in
       Work(
-        name: work.name, sql: Self.truncated(work.sql), hasSQL: !work.sql.isEmpty,
+        name: work.name, sql: PageTemplate.truncated(work.sql), hasSQL: !work.sql.isEmpty,
         instances: work.instances.map(NumberText.grouped) ?? "–",
         rows: NumberText.grouped(work.rows), time: Self.time(work.seconds),
         hasInstances: hasInstances)
@@ -276,10 +274,6 @@ struct MigrationPageStep {
 
   static func time(_ seconds: Double) -> String {
     NumberText.time(UInt64(max(0, min(seconds, 1e9)) * 1e9))
-  }
-
-  private static func truncated(_ text: String) -> String {
-    text.count > textLimit ? text.prefix(textLimit) + "…" : text
   }
 }
 

@@ -243,9 +243,6 @@ extension LogPage {
 
 /// A statement of a log on the page.
 struct LogPageStatement {
-  /// The maximum length of SQL; longer strings are truncated.
-  private static let textLimit = 3_000
-
   let anchor: String
   let number: String
   let short: String
@@ -267,14 +264,14 @@ struct LogPageStatement {
     let hasTimes = times.count > 0
     anchor = "statement-\(statement.number)"
     number = "#\(statement.number)"
-    short = LogPageStatement.truncated(SQLAbbreviation.short(statement.sql))
-    sql = LogPageStatement.truncated(statement.sql) + (statement.isTruncated ? "…" : "")
+    short = PageTemplate.truncated(SQLAbbreviation.short(statement.sql))
+    sql = PageTemplate.truncated(statement.sql) + (statement.isTruncated ? "…" : "")
     purpose = LogPageStatement.purpose(statement)
     location =
       "lines \(NumberText.grouped(statement.firstLine)) to \(NumberText.grouped(statement.lastLine))"
     binds =
       showsBinds && !statement.binds.isEmpty
-      ? LogPageStatement.truncated(statement.binds.joined(separator: ", ")) : nil
+      ? PageTemplate.truncated(statement.binds.joined(separator: ", ")) : nil
     let lines = statement.plan.isEmpty ? statement.loggedPlan : statement.plan
     plan = lines.isEmpty ? nil : lines.joined(separator: "\n")
     assessment = statement.assessment.isEmpty ? nil : statement.assessment
@@ -293,10 +290,6 @@ struct LogPageStatement {
     ].filter { $0.0 > 0 }.map { count, name in
       NumberText.counted(count, name, name == "prefetch" ? "prefetches" : nil)
     }.joined(separator: ", ")
-  }
-
-  private static func truncated(_ text: String) -> String {
-    text.count > textLimit ? text.prefix(textLimit) + "…" : text
   }
 }
 

@@ -36,6 +36,14 @@ package enum PageTemplate {
     return PagePolicy.applied(to: PrintableText.escaped(page), allowing: sources, nonce: nonce)
   }
 
+  /// The maximum number of characters of SQL on a page of a log or a migration.
+  private static let textLimit = 3_000
+
+  /// Returns SQL for a page of a log or a migration: its beginning and `…` if it's too long.
+  package static func truncated(_ text: String) -> String {
+    text.count > textLimit ? text.prefix(textLimit) + "…" : text
+  }
+
   /// The parsed templates, one for each kind of page that was rendered.
   private static let known = Mutex<[(text: String, template: MustacheTemplate)]>([])
 

@@ -113,6 +113,13 @@ struct LogReportTests {
     #expect(LogPage(input).tracks.first?.count == "210")
   }
 
+  @Test("SQL on a page has at most 3,000 characters", arguments: [3_000, 3_001, 9_000])
+  func truncatesSQL(length: Int) {
+    let text = PageTemplate.truncated(String(repeating: "é", count: length))
+    #expect(text.count == (length > 3_000 ? 3_001 : 3_000))
+    #expect(text.hasSuffix("…") == (length > 3_000))
+  }
+
   @Test("JUnit has a test case for each expectation and each missing section")
   func writesJUnit() throws {
     let folder = try TemporaryFolder()
