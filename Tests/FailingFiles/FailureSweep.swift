@@ -10,6 +10,7 @@ package struct FailureSweep<Prepared> {
   let scratch: URL
   let prepare: (URL) throws -> Prepared
   let operation: (Prepared) throws -> Void
+  private let complete = CompleteRun()
 
   /// One attempt.
   package struct Attempt {
@@ -42,13 +43,23 @@ package struct FailureSweep<Prepared> {
 
   /// Runs the operation without a failure.
   ///
+  /// The first run is the one whose operations `run` counts.
   /// - Returns: The copy of the folder, and the operations.
   package func withoutFailure() throws -> (folder: URL, report: FailingFiles.Report) {
     let folder = try copy()
     let prepared = try prepare(folder)
     let (result, report) = FailingFiles.run(below: Self.counted) { try operation(prepared) }
     try result.get()
+    if complete.report == nil { complete.report = report }
     return (folder, report)
+  }
+
+  /// The operations of the first run without a failure.
+  private func countedOperations() throws -> FailingFiles.Report {
+    if let report = complete.report { return report }
+    let (folder, report) = try withoutFailure()
+    try FileManager.default.removeItem(at: folder)
+    return report
   }
 
   /// Runs the operation with each failure of a cause, or a sample of them, once and permanently.
@@ -64,8 +75,7 @@ package struct FailureSweep<Prepared> {
     _ cause: FailingFiles.Cause, failing kinds: Set<FailingFiles.Kind>? = nil,
     limit: Int = FailingFiles.limit, check: (Attempt) throws -> Void
   ) throws -> Int {
-    let (folder, counted) = try withoutFailure()
-    try FileManager.default.removeItem(at: folder)
+    let counted = try countedOperations()
     let kinds = kinds ?? cause.kinds
     let total = kinds.reduce(0) { $0 + (counted.counts[$1] ?? 0) }
     var attempts = 0
@@ -124,6 +134,11 @@ package struct FailureSweep<Prepared> {
     try FileManager.default.copyItem(at: template, to: folder)
     return folder
   }
+}
+
+/// The operations of a run without a failure, which are the same for all causes.
+private final class CompleteRun {
+  var report: FailingFiles.Report?
 }
 
 extension FailureSweep where Prepared == URL {
