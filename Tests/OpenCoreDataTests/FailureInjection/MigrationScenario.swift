@@ -166,7 +166,7 @@ struct MigrationScenario: Sendable, CustomTestStringConvertible {
     },
     migrate: { url in
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try moody("Moody 3"))
-      let bundle = try #require(Bundle(path: SharedData.url("moody").path))
+      let bundle = try #require(Bundle(path: MoodyFolder.url.path))
       coordinator.migrationBundles = [bundle]
       let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: automatic)
       try coordinator.remove(store)
@@ -182,7 +182,8 @@ struct MigrationScenario: Sendable, CustomTestStringConvertible {
     },
     migrate: { url in
       try ProgressiveMigration(
-        storeURL: url, versionsURL: SharedData.url("moody/Moody.xcdatamodeld"), to: "Moody 3"
+        storeURL: url, versionsURL: MoodyFolder.url.appendingPathComponent("Moody.xcdatamodeld"),
+        to: "Moody 3"
       ).run(options: impatient)
       try withContext(moody("Moody 3"), url, impatient) { _ in }
     })
