@@ -363,8 +363,7 @@ struct MoodyMigrationCheckTests {
   @Test("Moody's stores of five versions have the same content after step-by-step migration")
   func fiveVersionsAreEqual() throws {
     ContinentPolicy.registerClass(named: "Migrations.Country5ToCountry6Policy")
-    let data = SharedData.url("moody")
-    let versions = data.appendingPathComponent("Moody.xcdatamodeld")
+    let versions = MoodyFolder.url.appendingPathComponent("Moody.xcdatamodeld")
     let fixture = MigrationFixture(
       keys: [
         "Mood": ["remoteID"], "Country": ["numericISO3166Code"],
@@ -378,8 +377,9 @@ struct MoodyMigrationCheckTests {
       ])
     let model = try NSManagedObjectModel.read(contentsOf: versions, version: "Moody 6")
     let report = try checkMigrations(
-      ofStoresIn: data.appendingPathComponent("stores"), to: model, versions: versions,
-      mappingModelsIn: [try #require(Bundle(path: data.path))], by: .stepByStep, matching: fixture)
+      ofStoresIn: SharedData.url("moody/stores"), to: model, versions: versions,
+      mappingModelsIn: [try #require(Bundle(path: MoodyFolder.url.path))], by: .stepByStep,
+      matching: fixture)
     #expect(
       report.stores.map(\.version) == ["Moody 2", "Moody 3", "Moody 4", "Moody 5", "Moody"])
     #expect(report.stores.allSatisfy { $0.error == nil }, "\(report)")
