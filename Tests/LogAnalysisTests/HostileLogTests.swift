@@ -36,7 +36,7 @@ struct HostileLogTests {
 
     """
 
-  private static var logs: [(name: String, bytes: [UInt8])] {
+  private static let logs: [(name: String, bytes: [UInt8])] = {
     var logs = [(name: "synthetic", bytes: Array(synthetic.utf8))]
     guard SharedData.moodyStores != nil, let folder = try? SharedData.url("sqldebug") else {
       return logs
@@ -47,14 +47,45 @@ struct HostileLogTests {
       logs.append((name, Array(data)))
     }
     return logs
+  }()
+
+  /// Returns a log's lines; the last one is empty if the log ends with a line break.
+  ///
+  /// The standard library's `split` calls a closure for each of millions of bytes.
+  private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+    var lines: [ArraySlice<UInt8>] = []
+    var start = 0
+    bytes.withUnsafeBytes { buffer in
+      while start < buffer.count, let base = buffer.baseAddress,
+        let end = memchr(base + start, 0x0A, buffer.count - start)
+      {
+        let length = UnsafeRawPointer(end) - (base + start)
+        lines.append(bytes[start..<start + length])
+        start += length + 1
+      }
+    }
+    lines.append(bytes[start...])
+    return lines
+  }
+
+  /// Joins lines with a line break.
+  private static func log(
+    _ lines: [ArraySlice<UInt8>], separator: [UInt8] = [0x0A]
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for (number, line) in lines.enumerated() {
+      if number > 0 { bytes.append(contentsOf: separator) }
+      bytes.append(contentsOf: line)
+    }
+    return bytes
   }
 
   /// Reads a log's lines one by one.
-  private func report(_ bytes: some Collection<UInt8>) -> LogReport {
+  private func report(_ bytes: [UInt8]) -> LogReport {
     var reader = LogReader(file: "log")
-    var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    var lines = Self.lines(bytes)
     if lines.last?.isEmpty == true { lines.removeLast() }
-    for line in lines { reader.take(ArraySlice(line)) }
+    for line in lines { reader.take(line) }
     let report = reader.finish()
     #expect(report.lines == lines.count)
     return report
@@ -71,7 +102,7 @@ struct HostileLogTests {
   /// Truncates the log before and after each byte, as a ring buffer or a copied excerpt does.
   @Test(arguments: logs.indices)
   func countsEveryLineOfTruncatedLogs(index: Int) {
-    let lines = Self.logs[index].bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    let lines = Self.lines(Self.logs[index].bytes)
     for (number, line) in lines.enumerated() {
       // Lines further away don't affect how a line is read.
       let before = Array(lines[max(0, number - 4)..<number])
@@ -79,7 +110,7 @@ struct HostileLogTests {
       for offset in line.indices {
         let parts: [[ArraySlice<UInt8>]] = [before + [line[..<offset]], [line[offset...]] + after]
         for part in parts {
-          let report = report(Array(part.joined(separator: [0x0A])))
+          let report = report(Self.log(part))
           guard countedLines(report) == report.lines else {
             Issue.record(
               "\(Self.logs[index].name):\(number + 1) truncated at \(offset): \(report.kinds)")
@@ -100,12 +131,12 @@ struct HostileLogTests {
         let offset = Int.random(in: bytes.indices, using: &random)
         bytes[offset] = UInt8.random(in: 0...255, using: &random)
       }
-      var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+      var lines = Self.lines(bytes)
       lines.swapAt(
         Int.random(in: lines.indices, using: &random), Int.random(in: lines.indices, using: &random)
       )
       lines.append(lines[Int.random(in: lines.indices, using: &random)])
-      let report = report(Array(lines.joined(separator: [0x0A])))
+      let report = report(Self.log(lines))
       #expect(countedLines(report) == report.lines)
     }
   }
@@ -116,13 +147,9 @@ struct HostileLogTests {
     let bytes = Self.logs[index].bytes
     let plain = report(bytes)
     func lines(_ change: (ArraySlice<UInt8>) -> [UInt8]) -> [UInt8] {
-      let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-      return Array(lines.map(change).joined(separator: [0x0A]))
+      Self.log(Self.lines(bytes).map { change($0)[...] })
     }
-    let ends = report(
-      Array(
-        bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-          .joined(separator: [0x0D, 0x0A])))
+    let ends = report(Self.log(Self.lines(bytes), separator: [0x0D, 0x0A]))
     let colors = report(
       lines { $0.isEmpty ? [] : Array("\u{1B}[1;34m".utf8) + $0 + Array("\u{1B}[0m".utf8) })
     for (format, other) in [("CRLF", ends), ("colors", colors)] {
