@@ -94,8 +94,9 @@ final class MigrationFailureFixture {
   ///   - isComplete: Whether the attempt ended without an error.
   func check(_ folder: URL, isComplete: Bool, _ attempt: String) throws {
     let store = MigrationScenario.store(in: folder)
+    var content: [String: [String]] = [:]
     let reached = try versions.lastIndex { version in
-      let error = thrownError { try MigrationScenario.withContext(version, store) { _ in } }
+      let error = thrownError { content = try Self.content(folder, version) }
       guard let error else { return true }
       guard error.code != NSPersistentStoreIncompatibleVersionHashError else { return false }
       throw error
@@ -103,9 +104,9 @@ final class MigrationFailureFixture {
     let version = try #require(reached, "\(attempt): the store has none of the versions")
     #expect(!isComplete || version == versions.count - 1, "\(attempt)")
     if version == 0 {
-      #expect(try Self.content(folder, versions[0]) == contents.first, "\(attempt)")
+      #expect(content == contents.first, "\(attempt)")
     } else if version == versions.count - 1, versions.count == 2 {
-      #expect(try Self.content(folder, versions[version]) == contents.last, "\(attempt)")
+      #expect(content == contents.last, "\(attempt)")
     }
     let connection = try Connection(path: store.path, access: .writing)
     #expect(try connection.values("PRAGMA integrity_check") == [[.text("ok")]], "\(attempt)")
