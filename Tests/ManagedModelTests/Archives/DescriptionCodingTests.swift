@@ -135,17 +135,13 @@ struct DescriptionCodingTests {
     #expect(entity.managedObjectModel == nil)
   }
 
-  /// Replaces the bytes of the model in an archive.
-  private func archive(_ object: any NSObject & NSSecureCoding, with payload: Any) throws -> Data {
-    try archive(propertyList(of: object), with: payload)
-  }
-
   private func propertyList(of object: any NSObject & NSSecureCoding) throws -> [String: Any] {
     try #require(
       try PropertyListSerialization.propertyList(from: archive(object), format: nil)
         as? [String: Any])
   }
 
+  /// Returns an archive in which the bytes of the model are replaced.
   private func archive(_ list: [String: Any], with payload: Any) throws -> Data {
     var list = list
     var objects = try #require(list["$objects"] as? [Any])
@@ -165,8 +161,9 @@ struct DescriptionCodingTests {
     for property in entity.ownProperties.prefix(4) { objects.append(property) }
     for index in entity.indexes.prefix(1) { objects.append(index) }
     for object in objects {
+      let list = try propertyList(of: object)
       for payload in [payload, "text", 5] as [Any] {
-        let data = try archive(object, with: payload)
+        let data = try archive(list, with: payload)
         #expect(throws: (any Error).self) {
           try NSKeyedUnarchiver.unarchivedObject(
             ofClasses: [type(of: object)], from: data)
