@@ -156,15 +156,36 @@ struct ModelLimitTests {
     #expect(error?.message == "An expression is nested more than 64 levels deep.")
   }
 
-  @Test func propertyListsAreLimited() {
+  /// Returns a list that contains an array of Boolean values, which are one object.
+  private static func array(of count: Int) -> [UInt8] {
+    func number(_ value: Int) -> [UInt8] {
+      withUnsafeBytes(of: UInt64(value).bigEndian) { Array($0) }
+    }
+    var bytes = Array("bplist00".utf8)
+    let start = bytes.count
+    bytes += [0xAF, 0x13]
+    bytes += number(count)
+    bytes += [UInt8](repeating: 1, count: count)
+    let element = bytes.count
+    bytes.append(0x09)
+    let table = bytes.count
+    // The offsets have eight bytes, and the references one.
+    for offset in [start, element] { bytes += number(offset) }
+    bytes += [0, 0, 0, 0, 0, 0, 8, 1]
+    for value in [2, 0, table] { bytes += number(value) }
+    return bytes
+  }
+
+  @Test func propertyListsAreLimited() throws {
+    let pair = try BinaryPropertyList.read(Self.array(of: 2))
+    #expect(pair == .array([.bool(true), .bool(true)]))
     let deep = (0..<65).reduce(Value.null) { value, _ in .array([value]) }
-    let wide = Value.array(Array(repeating: .bool(true), count: 1_000_000))
-    for (value, expected) in [
-      (deep, "The list is nested more than 64 levels deep."),
-      (wide, "The list has more than 1000000 values."),
+    for (bytes, expected) in [
+      (BinaryPropertyList.write(deep), "The list is nested more than 64 levels deep."),
+      (Self.array(of: 1_000_000), "The list has more than 1000000 values."),
     ] {
       let error = #expect(throws: BinaryPropertyList.Failure.self) {
-        try BinaryPropertyList.read(BinaryPropertyList.write(value))
+        try BinaryPropertyList.read(bytes)
       }
       #expect(error?.message == expected)
     }
