@@ -280,8 +280,8 @@ struct HostileLogTests {
   }
 
   @Test func sectionsBeyondTheLimitAreNoted() {
-    let line = Array("cdprof: begin list\n".utf8)
-    let report = report(Array((0..<(InputLimits.logSections + 3)).flatMap { _ in line }))
+    let log = String(repeating: "cdprof: begin list\n", count: InputLimits.logSections + 3)
+    let report = report(Array(log.utf8))
     #expect(report.sections.count == InputLimits.logSections)
     #expect(report.leftOutSections == 3)
     let lines = LogText.lines(report)

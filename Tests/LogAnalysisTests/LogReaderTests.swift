@@ -241,10 +241,9 @@ struct LogReaderTests {
   }
 
   @Test func wideNumbersStayApartInTheTable() {
-    let log = (0..<12_000).map { _ in
-      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 LIMIT 20", rows: 20, time: "90.0000s")
-    }.joined()
-    let lines = LogText.lines(SampleLogs.report(log))
+    let fetch = SampleLogs.fetch(
+      "SELECT 0, t0.Z_PK FROM ZMOOD t0 LIMIT 20", rows: 20, time: "90.0000s")
+    let lines = LogText.lines(SampleLogs.report(String(repeating: fetch, count: 12_000)))
     let row = lines.first { $0.contains("ZMOOD") } ?? ""
     #expect(row.contains("#1  12,000  1,080,000,000 ms  "), "\(row)")
     #expect(lines.first { $0.contains("statement") }?.count == row.prefix { $0 != "S" }.count + 9)
