@@ -119,12 +119,15 @@ struct LayeringTests {
   }
 
   @Test func onlyAPIModulesHavePublicDeclarations() {
+    var count = 0
     for file in Repository.sources where !ModuleTable.withPublicAPI.contains(file.module) {
-      for declaration in DeclarationScanner(file: file).declarations
-      where declaration.access != "package" {
+      for declaration in DeclarationScanner(file: file).declarations {
+        count += 1
+        if declaration.access == "package" { continue }
         Issue.record(
           "\(file.location(declaration.line)): \(file.module) has no public API; use package")
       }
     }
+    #expect(count > 1_000)
   }
 }
