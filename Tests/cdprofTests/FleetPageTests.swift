@@ -59,7 +59,7 @@ struct FleetPageTests {
     let keys = Set(columns.matches(of: /(\w+): '/).map { String($0.1) })
     #expect(keys == Set(postgres.matches(of: /line->>?'(\w+)'/).map { String($0.1) }))
     #expect(keys.count > 10 && keys.isSubset(of: declared), "\(keys.subtracting(declared))")
-    let known = (common["version"]?["enum"] as? [Int])?.first
+    let known = try #require((common["version"]?["enum"] as? [Int])?.first)
     for load in [duck, postgres] {
       #expect(load.firstMatch(of: /version'? = '?(\d+)/).flatMap { Int($0.1) } == known)
     }
