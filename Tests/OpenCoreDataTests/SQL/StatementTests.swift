@@ -149,16 +149,15 @@ import Testing
     let found = try connection.values(query.sql)
     let expected = try connection.values(
       "SELECT ZAUTHOR, Z_PK FROM ZITEM WHERE ZAUTHOR IN (1, 2, 4) ORDER BY ZAUTHOR")
-    #expect(found.map { [$0[source], $0[1]] } == expected)
+    #expect(found.map { [$0[source], $0[1]] } == expected && !expected.isEmpty)
     let tags = try #require(entity("Item").toMany["tags"])
     #expect(sql.prefetchToMany(tags) == nil)
     let join = try #require(sql.prefetchJoin(tags))
     #expect(join.hasOrder)
-    #expect(
-      try connection.values(join.sql)
-        == connection.values(
-          "SELECT Z_2ITEMS, Z_6TAGS, Z_FOK_6TAGS FROM Z_2TAGS WHERE Z_2ITEMS IN (1, 2, 4) "
-            + "ORDER BY 1, 3"))
+    let joined = try connection.values(
+      "SELECT Z_2ITEMS, Z_6TAGS, Z_FOK_6TAGS FROM Z_2TAGS WHERE Z_2ITEMS IN (1, 2, 4) "
+        + "ORDER BY 1, 3")
+    #expect(try connection.values(join.sql) == joined && !joined.isEmpty)
     #expect(
       try connection.values(sql.prefetchToOne(entity: entity("Author")).sql).count == 3)
   }
