@@ -18,10 +18,12 @@ struct MigrationFailureTests {
     arguments: scenarios)
   func failureLeavesAVersion(scenario: MigrationScenario) throws {
     let fixture = try MigrationFailureFixture(scenario)
+    var failures = 0
     for cause in FailingFiles.Cause.allCases {
       let attempts = try fixture.sweep.run(cause) { attempt in
         let name = "\(scenario.testDescription), \(attempt.description)"
         if let error = attempt.error { FailureFixture.check(error, name) }
+        failures += min(attempt.report.failures, 1)
         do {
           try fixture.check(attempt.folder, isComplete: attempt.error == nil, name)
         } catch {
@@ -30,6 +32,8 @@ struct MigrationFailureTests {
       }
       #expect(attempts >= 1, "\(cause)")
     }
+    // A number of allocations can vary.
+    #expect(failures >= FailingFiles.Cause.allCases.count - 1)
   }
 
   /// If the WAL can be neither synced nor removed, it contains the transaction that failed.
