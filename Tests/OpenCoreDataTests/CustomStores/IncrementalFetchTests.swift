@@ -65,6 +65,7 @@ struct IncrementalFetchTests {
       request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
       request.fetchLimit = 1
       let last = try context.fetch(request)
+      #expect(stack.shelf.takeCalls() == ["fetch Employee", "register e3"])
       #expect(last.map { $0.value(forKey: "name") as? String } == ["Cleo"])
       request.fetchOffset = 1
       let next = try context.fetch(request)
