@@ -222,6 +222,7 @@ struct StoreRowsTests {
     let connection = try Connection(path: url.path, access: .inspecting)
     defer { connection.close() }
     let anatomy = try StoreAnatomy(reading: connection)
+    var compared = 0
     for entity in anatomy.mapping.entities {
       var rows: [StoreRow] = []
       try StoreRows(url, entity: entity.name, where: nil).forEach { rows.append($0) }
@@ -230,7 +231,9 @@ struct StoreRowsTests {
         "SELECT Z_PK FROM \(SQLSyntax.quoted(entity.table)) WHERE Z_ENT IN (\(numbers)) ORDER BY Z_PK"
       )
       #expect(rows.count == keys.count)
+      #expect(Set(rows.map { Self.key($0.id) }) == Set(keys.map { $0[0] }), "\(entity.name)")
       for row in rows where row.entity == entity.name {
+        compared += 1
         let key = try #require(Int64(row.id.split(separator: "/").last?.dropFirst() ?? ""))
         let values = Dictionary(uniqueKeysWithValues: row.values.map { ($0.name, $0.value) })
         for column in entity.columns {
@@ -252,6 +255,7 @@ struct StoreRowsTests {
         }
       }
     }
+    #expect(compared > 0)
   }
 
   private static func key(_ uri: String) -> SQLiteValue {
