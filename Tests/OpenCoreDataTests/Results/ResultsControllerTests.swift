@@ -430,7 +430,13 @@ struct ResultsControllerTests {
         try controller.performFetch()
         return self.names(controller)
       }
-      #expect(try names() == ["e000", "e001"])
+      func selects() throws -> Int {
+        let before = context.counters.selects
+        #expect(try names() == ["e000", "e001"])
+        return context.counters.selects - before
+      }
+      let first = try selects()
+      #expect(try selects() < first, "the cache is used")
       let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
       for department in try context.fetch(request) { department.setValue("Z", forKey: "name") }
       try context.save()
