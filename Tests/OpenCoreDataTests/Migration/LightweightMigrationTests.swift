@@ -320,6 +320,8 @@ struct LightweightMigrationTests {
     let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? NSError)
     #expect(cause.code == NSMigrationConstraintViolationError)
     #expect(cause.userInfo["property"] as? String == "name")
+    let reason = "the same values for Person.name, which must be unique."
+    #expect(error.localizedDescription.contains(reason), "\(error.localizedDescription)")
     #expect(try store.rows(of: "ZPERSON") == rows)
   }
 
