@@ -100,16 +100,32 @@ enum Logic {
     }
   }
 
-  /// The warehouse's strings contain one accented letter, in both cases.
+  /// The warehouse's strings contain one accented letter, in both cases, and ASCII.
   static func fold(_ text: String, _ options: String) -> [UInt8] {
-    var text = text
-    if options.contains("d") {
-      text = String(text.map { $0 == "é" ? "e" : $0 == "É" ? "E" : $0 })
+    var bytes = Array(text.utf8)
+    guard !options.isEmpty, options != "n" else { return bytes }
+    let (foldsCase, foldsAccents) = (options != "d", options != "c")
+    var (index, end) = (0, 0)
+    while index < bytes.count {
+      if bytes[index] == 0xC3 {
+        // É and é differ in the second of their two bytes.
+        let isUppercase = bytes[index + 1] == 0x89 && !foldsCase
+        if foldsAccents {
+          bytes[end] = UInt8(ascii: isUppercase ? "E" : "e")
+        } else {
+          (bytes[end], bytes[end + 1]) = (0xC3, isUppercase ? 0x89 : 0xA9)
+          end += 1
+        }
+        index += 2
+      } else {
+        let isUppercase = bytes[index] >= UInt8(ascii: "A") && bytes[index] <= UInt8(ascii: "Z")
+        bytes[end] = bytes[index] + (isUppercase && foldsCase ? 32 : 0)
+        index += 1
+      }
+      end += 1
     }
-    if options.contains("c") {
-      text = String(text.map { $0 == "É" ? "é" : Character($0.lowercased()) })
-    }
-    return Array(text.utf8)
+    bytes.removeLast(bytes.count - end)
+    return bytes
   }
 
   private static func isLike(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
