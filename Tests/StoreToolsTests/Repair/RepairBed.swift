@@ -116,10 +116,11 @@ struct RepairBed {
       #expect(lost.isEmpty, "\(what): \(table) lacks \(lost.sorted().prefix(5))")
       #expect(invented.isEmpty, "\(what): \(table) has \(invented.sorted().prefix(5))")
       for (key, row) in wanted {
+        guard let actual = found[key] else { continue }
         for (column, value) in row {
-          guard let actual = found[key]?[column] else { continue }
-          let isEqual = value.map { $0 == actual } ?? true
-          #expect(isEqual, "\(what): \(table).\(column) of \(key) is \(actual)")
+          let isEqual = value.map { $0 == actual[column] } ?? true
+          let text = actual[column].map(\.description) ?? "missing"
+          #expect(isEqual, "\(what): \(table).\(column) of \(key) is \(text)")
         }
       }
     }
