@@ -201,9 +201,23 @@ struct StoreRepairTests {
     let finding = report.remaining.first { $0.rule == .missingValue && $0.property == "owner" }
     #expect(finding?.count == owners)
     #expect(report.removedJoinRows > 0)
-    #expect(report.removedChanges >= 0)
+    // The history has only changes of tags.
+    #expect(report.removedChanges == 0)
     let text = RepairText.lines(report).joined(separator: "\n")
     #expect(text.contains("Passport.owner") && text.contains("ZPARTY: 1 page corrupt or missing"))
+  }
+
+  /// The change that deleted an object remains.
+  @Test func changesOfMissingObjectsAreRemoved() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("DELETE FROM ZTAG WHERE Z_PK = 1")
+    let out = folder.file("Out.sqlite")
+    let report = try StoreRepair.repair(store.url, to: out)
+    #expect(report.removedChanges == 1 && !report.isComplete)
+    let changes = try MigrationFixture.values(
+      out, "SELECT ZENTITYPK, ZCHANGETYPE FROM ACHANGE ORDER BY Z_PK")
+    #expect(changes == [[.integer(2), .integer(0)], [.integer(99), .integer(2)]])
   }
 
   @Test func externalDataFilesAreCopiedOrListed() throws {
