@@ -126,7 +126,7 @@ struct SeveralStoresSaveTests {
       }
       try one.performAndWait {
         #expect(one.saveError()?.code == NSManagedObjectMergeError)
-        #expect(one.insertedObjects.allSatisfy { $0.objectID.isTemporaryID })
+        #expect(one.insertedObjects.map(\.objectID.isTemporaryID) == [true])
         let cold = two.context()
         try cold.performAndWait {
           let names = try cold.fetch(TwoStores.request()).map(\.nameValue)
