@@ -45,8 +45,8 @@ extension PredicateTranslation {
     }
   }
 
-  /// Returns the type of the attributes of which an expression returns a value, such as the greatest
-  /// one; `nil` for other expressions, and for attributes of several types.
+  /// Returns the type of the attributes of which an expression returns a value, such as the
+  /// greatest one; `nil` for other expressions, and for attributes of several types.
   private func sourceType(of expression: NSExpression) -> NSAttributeType? {
     switch expression.node {
     case .keyPath(let path): return sourceType(of: path)

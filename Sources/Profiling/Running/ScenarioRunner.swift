@@ -26,8 +26,8 @@ package struct ScenarioRunner {
   /// - Parameters:
   ///   - scenario: The scenario to run.
   ///   - scale: The value of `scale` in counts and formulas, at least 1.
-  ///   - scales: The scales of all runs whose results are joined, for the command that repeats them;
-  ///     `nil` if this is the only one.
+  ///   - scales: The scales of all runs whose results are joined, for the command that repeats
+  ///     them; `nil` if this is the only one.
   ///   - seed: The seed of the data, or `nil` for the scenario's own.
   ///   - repeats: The number of iterations of each variant, at least 1. Counts must not vary
   ///     between them.

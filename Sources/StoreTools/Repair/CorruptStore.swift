@@ -85,8 +85,8 @@ struct CorruptStore {
       guard let other = merged.pages.header, other.changeCounter < header.changeCounter else {
         return nil
       }
-      return "its first page has the change counter \(NumberText.grouped(other.changeCounter)), and that "
-        + "of the file is \(NumberText.grouped(header.changeCounter))"
+      return "its first page has the change counter \(NumberText.grouped(other.changeCounter)), "
+        + "and that of the file is \(NumberText.grouped(header.changeCounter))"
     }
     guard merged.pages.count == pages.count else {
       return "its database has \(NumberText.grouped(merged.pages.count)) pages instead of "
@@ -101,7 +101,8 @@ struct CorruptStore {
       guard map.leaf(leaf.number).rows.allSatisfy(fits) else { continue }
       // A leaf page of a table begins with 0x0D.
       if page.first != 0x0D || !merged.map.leaf(leaf.number).rows.allSatisfy(fits) {
-        return "its page \(NumberText.grouped(Int(leaf.number))) isn't one of the table \(table.name)"
+        return "its page \(NumberText.grouped(Int(leaf.number))) isn't one of the table "
+          + table.name
       }
     }
     return nil
