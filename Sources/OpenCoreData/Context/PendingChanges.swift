@@ -381,6 +381,7 @@ extension NSManagedObjectContext {
     case .nullifyDeleteRule:
       guard let inverse = relationship.inverseRelationship else { return }
       for related in object.relatedObjects(relationship) where !related.isDeleted {
+        rememberForUndo(related)
         related.dropDestination(object, of: inverse)
       }
     default:

@@ -21,9 +21,10 @@ extension NSManagedObjectContext {
   ///
   /// Processes pending changes first, and again afterward, so that did-change reports the restored
   /// values. Values are set without calling setters; `awake(fromSnapshotEvents:)` is called.
-  /// Changes can be undone after a save: the next save writes the restored values. Does nothing
-  /// without an undo manager. **Cost:** a fault for each changed object, and for each changed
-  /// ordered relationship, that has turned into one.
+  /// Changes can be undone after a save: the next save writes the restored values. An object whose
+  /// insertion was saved is deleted, and its delete rules are applied. Does nothing without an undo
+  /// manager. **Cost:** a fault for each changed object, and for each changed ordered relationship,
+  /// that has turned into one, and for the relationships of an object that's deleted.
   public final func undo() {
     processPendingChanges()
     undoManager?.undo()
@@ -73,7 +74,7 @@ extension NSManagedObjectContext {
     opposite.snapshots += unit.appeared.map { ObjectSnapshot($0) }
     opposite.appeared = unit.vanished
     opposite.vanished = unit.appeared
-    opposite.relationships = unit.relationships.map(\.opposite)
+    opposite.relationships = unit.relationships.reversed().map(\.opposite)
     for object in unit.appeared {
       // The object releases its related objects, and gets them back with this.
       opposite.relationships += ObjectSnapshot(object).links
@@ -88,7 +89,7 @@ extension NSManagedObjectContext {
     for snapshot in unit.snapshots { snapshot.restore() }
     for change in unit.relationships { change.undo() }
     if !reinserted.isEmpty { relink(reinserted, in: unit) }
-    for object in unit.appeared { removeOrDelete(object) }
+    let deleted = unit.appeared.filter(removeOrDelete)
     let moved = Set(unit.vanished)
     for snapshot in unit.snapshots {
       updateState(from: snapshot)
@@ -96,19 +97,25 @@ extension NSManagedObjectContext {
       snapshot.object.awake(fromSnapshotEvents: isBack ? .undoDeletion : .undoUpdate)
     }
     for object in unit.appeared { object.awake(fromSnapshotEvents: .undoInsertion) }
+    if !deleted.isEmpty, let propagated = propagation(of: deleted) { opposite.append(propagated) }
     changes.mark()
     undoManager?.registerUndo(withTarget: self) { $0.restore(opposite) }
   }
 
   /// Removes a new object, or deletes it if it was saved in the meantime.
-  private func removeOrDelete(_ object: NSManagedObject) {
-    guard object.context === self else { return }
+  ///
+  /// - Returns: Whether it's deleted, and its delete rules must be applied.
+  private func removeOrDelete(_ object: NSManagedObject) -> Bool {
+    guard object.context === self else { return false }
     if changes.eventInserted.contains(object) {
       changes.eventInserted.remove(object)
     } else {
       changes.eventDeleted.insert(object)
     }
-    guard object.isInserted else { return _ = changes.deleted.insert(object) }
+    guard object.isInserted else {
+      changes.deleted.insert(object)
+      return !object.state.contains(.inaccessible)
+    }
     changes.inserted.remove(object)
     if object.primaryKey > 0 {
       store(for: object)?.removeOwner(
@@ -118,6 +125,59 @@ extension NSManagedObjectContext {
     leave(object)
     // A list would be restored in another order.
     if !object.layout.hasLists { object.dropRelated() }
+    return false
+  }
+
+  /// Applies the delete rules of objects that an undo deletes: others may refer to them since.
+  ///
+  /// - Returns: What this has changed; `nil` if that's nothing.
+  private func propagation(of deleted: [NSManagedObject]) -> UndoUnit? {
+    undoState.recorder?.recording {
+      let others = changes.unpropagated
+      changes.unpropagated = []
+      for object in deleted { propagateUndo(of: object) }
+      propagateDeletions()
+      changes.unpropagated += others
+    }
+  }
+
+  /// Applies the delete rules of one object that an undo deletes to the objects that still refer to
+  /// it; if something can't be read, it's left for the save.
+  private func propagateUndo(of object: NSManagedObject) {
+    object.willAccess()
+    let earlierError = faultFailures.last
+    faultFailures.last = nil
+    for relationship in object.layout.entity.relationshipsByName.values
+      .sorted(by: { $0.name < $1.name })
+    where object.layout.position(of: relationship.name) != nil {
+      let related = object.relatedObjects(relationship).filter {
+        !$0.isDeleted && $0.context === self
+      }
+      switch (relationship.deleteRule, relationship.inverseRelationship) {
+      case (.cascadeDeleteRule, _):
+        for other in related { delete(other) }
+      case (.nullifyDeleteRule, let inverse?):
+        for other in related where object.isReferred(by: other, relationship, inverse) {
+          rememberForUndo(other)
+          other.dropDestination(object, of: inverse)
+        }
+      default:
+        break
+      }
+    }
+    if object.isFault || faultFailures.last != nil {
+      changes.unpropagated.append(object)
+    } else {
+      faultFailures.last = earlierError
+    }
+  }
+
+  /// Records an object's state before a delete rule changes it: an undo may have changed it in the
+  /// same event, which isn't recorded.
+  final func rememberForUndo(_ object: NSManagedObject) {
+    guard let recorder = undoState.recorder, object.context === self else { return }
+    object.willAccess()
+    recorder.remember(object)
   }
 
   /// Restores the to-many relationships of objects whose rows were deleted: from the other ends,
@@ -191,6 +251,31 @@ extension NSManagedObject {
     else { return }
     let value = toManyValue(at: layout.valueIndex(position))
     if !value.added.contains(object) { value.insert(object, isStored: false) }
+  }
+
+  /// Returns whether an object that this one refers to also refers to this one, as far as that's
+  /// known from what both have read.
+  fileprivate func isReferred(
+    by other: NSManagedObject, _ relationship: NSRelationshipDescription,
+    _ inverse: NSRelationshipDescription
+  ) -> Bool {
+    other.willAccess()
+    let theirs = other.position(of: inverse.name)
+    switch theirs {
+    case .slot(let index): return other.destination(other.layout.slots[index]) === self
+    case .toMany: break
+    case .transient, .composite: return false
+    }
+    let value = other.toManyValue(at: other.layout.valueIndex(theirs))
+    if let objects = value.objects { return objects.contains(self) }
+    if value.added.contains(self) { return true }
+    if value.removed.contains(self) { return false }
+    let ours = position(of: relationship.name)
+    switch ours {
+    case .slot(let index): return refersInStore(to: other, layout.slots[index])
+    case .toMany: return toManyValue(at: layout.valueIndex(ours)).isCommitted(other) ?? true
+    case .transient, .composite: return false
+    }
   }
 }
 

@@ -317,6 +317,25 @@ struct UndoUnit {
   var isEmpty: Bool {
     snapshots.isEmpty && appeared.isEmpty && vanished.isEmpty
   }
+
+  /// Adds changes that followed these, so that both are undone together.
+  mutating func append(_ later: UndoUnit) {
+    let known = Dictionary(
+      snapshots.map { (ObjectIdentifier($0.object), $0) }, uniquingKeysWith: { first, _ in first })
+    for snapshot in later.snapshots {
+      if let earlier = known[ObjectIdentifier(snapshot.object)] {
+        earlier.extend(by: snapshot)
+      } else {
+        snapshots.append(snapshot)
+      }
+    }
+    // The later changes are undone first.
+    relationships = later.relationships + relationships
+    appeared += later.appeared
+    guard !later.vanished.isEmpty else { return }
+    vanished += later.vanished
+    mutual += RelationshipChange.all(among: vanished, except: later.relationships)
+  }
 }
 
 // Core Data's names of an undo manager's notifications.

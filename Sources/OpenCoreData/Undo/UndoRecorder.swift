@@ -51,6 +51,16 @@ final class UndoRecorder {
     return unit.isEmpty ? nil : unit
   }
 
+  /// Returns the changes that `body` makes, recorded apart from others; `nil` if there are none.
+  func recording(_ body: () -> Void) -> UndoUnit? {
+    let outer = (snapshots, order, inserted, isPaused)
+    clear()
+    isPaused = false
+    defer { (snapshots, order, inserted, isPaused) = outer }
+    body()
+    return take()
+  }
+
   /// Keeps the value of an external data file that a save removes, so that undo can restore it.
   func keep(_ value: Data, of file: ExternalFile) {
     externalValues[file] = value
@@ -136,6 +146,11 @@ final class ObjectSnapshot {
   /// Restricts what is restored to the attributes and to-ones that differ from a later snapshot.
   func limit(to later: ObjectSnapshot) {
     slots = Set(object.layout.slots.filter { differs($0, from: later) }.map(\.index))
+  }
+
+  /// Also restores what a later snapshot of the object does, to the values of this one.
+  func extend(by later: ObjectSnapshot) {
+    slots = slots.flatMap { own in later.slots.map { own.union($0) } }
   }
 
   private func differs(_ slot: RowSlot, from later: ObjectSnapshot) -> Bool {

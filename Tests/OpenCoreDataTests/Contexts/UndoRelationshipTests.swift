@@ -132,6 +132,91 @@ struct UndoRelationshipTests {
     }
   }
 
+  @Test(
+    "Undoing a saved insertion, and redoing a saved deletion, applies the delete rules",
+    arguments: StoreKind.allCases, [true, false])
+  func deletionByUndoAppliesDeleteRules(_ kind: StoreKind, _ redoes: Bool) throws {
+    for (entity, referrer, key, inverse) in [
+      ("Team", "Person", "team", "members"), ("Person", "Gadget", "owner", "gadgets"),
+    ] {
+      let bed = try ContextBed(kind)
+      let (context, other) = (undoing(bed), bed.context())
+      let saved = NoteList(other, .NSManagedObjectContextDidSave)
+      try context.performAndWait {
+        let made = context.make(entity, ["name": "made"])
+        try context.save()
+        if redoes {
+          context.delete(made)
+          try context.save()
+          context.undo()
+          try context.save()
+        }
+        // What refers to the object since isn't part of what is undone or redone.
+        let id = try other.performAndWait {
+          let referring = other.make(referrer, [key: other.object(with: made.objectID)])
+          try other.save()
+          return referring.objectID
+        }
+        context.mergeChanges(fromContextDidSave: try #require(saved.notes.last))
+        let referring = context.object(with: id)
+        for isSaved in [false, true] {
+          if redoes { context.redo() } else { context.undo() }
+          #expect(made.isDeleted && referring.isDeleted == (key == "owner"), "\(isSaved)")
+          if key == "team" { #expect(referring.value(forKey: key) == nil) }
+          let manager = try #require(context.undoManager)
+          #expect(redoes ? manager.canUndo && !manager.canRedo : manager.canRedo)
+          if isSaved { try context.save() }
+          if redoes { context.undo() } else { context.redo() }
+          #expect(!made.isDeleted && !referring.isDeleted)
+          #expect(referring.value(forKey: key) as? NSManagedObject === made)
+          #expect(objects(inverse, of: made) == [referring], "\(isSaved)")
+          try context.save()
+        }
+        if redoes { context.redo() } else { context.undo() }
+        try context.save()
+      }
+      let check = bed.context()
+      let left = try check.performAndWait {
+        try check.everyObject(of: referrer).map { $0.value(forKey: key) == nil }
+      }
+      #expect(left == (key == "team" ? [true] : []))
+    }
+  }
+
+  @Test(
+    "Undoing a saved insertion deletes what the object owns, which redo restores with its links",
+    arguments: StoreKind.allCases)
+  func undoneInsertionDeletesOwnedObjects(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let context = undoing(bed)
+    try context.performAndWait {
+      let manager = try #require(context.undoManager)
+      let person = context.make("Person", ["name": "made"])
+      try context.save()
+      manager.disableUndoRegistration()
+      let gadget = context.make("Gadget", ["owner": person])
+      let tag = context.make("Tag", ["workers": Set([person])])
+      try context.save()
+      manager.enableUndoRegistration()
+      for _ in 0..<2 {
+        context.undo()
+        #expect(person.isDeleted && gadget.isDeleted && objects("workers", of: tag) == [])
+        try context.save()
+        context.redo()
+        #expect(person.isInserted && gadget.isInserted && !tag.isDeleted)
+        #expect(objects("workers", of: tag) == [person] && objects("tags", of: person) == [tag])
+        #expect(objects("gadgets", of: person) == [gadget])
+        try context.save()
+      }
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let people = try check.everyObject(of: "Person")
+      #expect(people.map { objects("tags", of: $0)?.count } == [1])
+      #expect(people.map { objects("gadgets", of: $0)?.count } == [1])
+    }
+  }
+
   /// A list and its songs, in order.
   static func albums() -> NSManagedObjectModel {
     let list = SchemaModels.entity("List", [SchemaModels.attribute("name", .stringAttributeType)])
