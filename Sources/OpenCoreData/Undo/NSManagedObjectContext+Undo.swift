@@ -69,6 +69,8 @@ extension NSManagedObjectContext {
     defer { undoState.recorder?.isPaused = false }
     var opposite = UndoUnit()
     for snapshot in unit.snapshots {
+      // A fault's values can't be restored after a save.
+      if snapshot.object.context === self { snapshot.object.willAccess() }
       opposite.snapshots.append(ObjectSnapshot(snapshot.object, of: snapshot.slots))
     }
     opposite.snapshots += unit.appeared.map { ObjectSnapshot($0) }

@@ -58,6 +58,27 @@ struct UndoMergeTests {
     }
   }
 
+  @Test(
+    "A change that is undone while its object is a fault is redone, also after a save",
+    arguments: StoreKind.allCases, [true, false])
+  func changeOfAFaultIsRedone(_ kind: StoreKind, _ savesUndo: Bool) throws {
+    let bed = try ContextBed(kind)
+    let id = try bed.addPeople(1)[0]
+    let context = bed.context()
+    try context.performAndWait {
+      context.undoManager = UndoManager()
+      let person = try context.existingObject(with: id)
+      person.label = "new"
+      try context.save()
+      context.refresh(person, mergeChanges: false)
+      context.undo()
+      #expect(person.label == "p1")
+      if savesUndo { try context.save() }
+      context.redo()
+      #expect(person.label == "new" && person.hasChanges == savesUndo)
+    }
+  }
+
   @Test("An undo manager that's used directly makes the context post its changes")
   func undoManagerIsUsedDirectly() throws {
     let bed = try ContextBed(.sqlite)
