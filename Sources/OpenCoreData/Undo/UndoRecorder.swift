@@ -44,8 +44,11 @@ final class UndoRecorder {
       if isGone, !snapshot.membership.contains(.deleted) { unit.vanished.append(object) }
       let now = ObjectSnapshot(object)
       if !isGone, snapshot.membership.isDisjoint(with: .deleted) { snapshot.limit(to: now) }
+      let relationships = snapshot.relationshipChanges(until: now)
+      // A refresh has discarded the change.
+      if !isGone, relationships.isEmpty, snapshot.hasState(of: now) { continue }
       unit.snapshots.append(snapshot)
-      unit.relationships += snapshot.relationshipChanges(until: now)
+      unit.relationships += relationships
     }
     unit.mutual = RelationshipChange.all(among: unit.vanished, except: unit.relationships)
     return unit.isEmpty ? nil : unit
@@ -146,6 +149,22 @@ final class ObjectSnapshot {
   /// Restricts what is restored to the attributes and to-ones that differ from a later snapshot.
   func limit(to later: ObjectSnapshot) {
     slots = Set(object.layout.slots.filter { differs($0, from: later) }.map(\.index))
+  }
+
+  /// Returns whether the object is as little changed in a later snapshot, to which this one is
+  /// limited, as in this one: restoring this one has no effect.
+  func hasState(of later: ObjectSnapshot) -> Bool {
+    guard slots?.isEmpty == true, membership == later.membership else { return false }
+    let layout = object.layout
+    return (layout.firstTransient..<layout.positionCount).allSatisfy { index in
+      isNone(changedValues[index]) && isNone(later.changedValues[index])
+    }
+  }
+
+  private func isNone(_ value: ObjectValue?) -> Bool {
+    guard let value else { return true }
+    if case .none = value { return true }
+    return false
   }
 
   /// Also restores what a later snapshot of the object does, to the values of this one.

@@ -79,6 +79,36 @@ struct UndoMergeTests {
     }
   }
 
+  @Test("A change or a deletion that a refresh discards in its event isn't an undo group")
+  func discardedChangeIsNoGroup() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(2)
+    let context = bed.context()
+    try context.performAndWait {
+      let manager = UndoManager()
+      context.undoManager = manager
+      let people = try ids.map { try context.existingObject(with: $0) }
+      people[0].label = "kept"
+      context.processPendingChanges()
+      context.undo()
+      people[0].label = "discarded"
+      context.delete(people[1])
+      for person in people { context.refresh(person, mergeChanges: false) }
+      context.processPendingChanges()
+      #expect(people.compactMap(\.label) == ["p1", "p2"] && !context.hasChanges)
+      #expect(!manager.canUndo && manager.canRedo)
+      context.redo()
+      #expect(people[0].label == "kept")
+      // Of an event, only the other changes are undone.
+      people[0].label = "discarded"
+      people[1].label = "changed"
+      context.refresh(people[0], mergeChanges: false)
+      context.processPendingChanges()
+      context.undo()
+      #expect(people[1].label == "p2" && people[0].label == "kept")
+    }
+  }
+
   @Test("An undo manager that's used directly makes the context post its changes")
   func undoManagerIsUsedDirectly() throws {
     let bed = try ContextBed(.sqlite)
