@@ -34,7 +34,7 @@ struct SaveOperation {
   func prepare() throws -> Int {
     var unsettled: NSManagedObject?
     for pass in 1...Self.maximumPasses {
-      if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
+      if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletionsInSave() }
       // A new object that was refreshed has its default values.
       for object in context.changes.inserted.array where object.isFault { object.willAccess() }
       try fulfillChangedFaults()
@@ -70,7 +70,7 @@ struct SaveOperation {
     }
     guard !context.changes.unpropagated.isEmpty else { return }
     for object in context.changes.unpropagated { try object.fulfill() }
-    context.propagateDeletions()
+    context.propagateDeletionsInSave()
     if !context.changes.unpropagated.isEmpty, let error = context.faultFailures.last { throw error }
   }
 
@@ -136,7 +136,7 @@ struct SaveOperation {
         try policyOfNewestRows().resolve(constraintConflicts: conflicts)
       }
       // Changes that the policy made are posted before they are saved.
-      if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
+      if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletionsInSave() }
       context.processPendingChanges()
       // A fault that couldn't be read in between has no values to write.
       try fulfillChangedFaults()

@@ -45,16 +45,37 @@ extension NSManagedObjectContext {
     else { return }
     recorder.isPaused = true
     defer { recorder.isPaused = false }
+    let registered = RegisteredUnit(unit)
+    if !changes.unpropagated.isEmpty { recorder.noteDeletions(in: registered) }
     if !blocks.isRunning, concurrencyType == .mainQueueConcurrencyType, manager.groupsByEvent,
       MainQueue.isCurrent
     {
       // The group is open until the main queue's next turn.
-      return manager.registerUndo(withTarget: self) { $0.restore(unit) }
+      return manager.registerUndo(withTarget: self) { $0.restore(registered.unit) }
     }
     manager.beginUndoGrouping()
-    manager.registerUndo(withTarget: self) { $0.restore(unit) }
+    manager.registerUndo(withTarget: self) { $0.restore(registered.unit) }
     manager.endUndoGrouping()
     manager.endEventGroup()
+  }
+
+  /// Applies the delete rules of deleted objects in a save: what they change is undone together
+  /// with the deletions, if these were registered before.
+  final func propagateDeletionsInSave() {
+    guard let recorder = undoState.recorder, !changes.unpropagated.isEmpty else {
+      return propagateDeletions()
+    }
+    registerUndo()
+    let deleted = changes.unpropagated
+    changes.unpropagated = []
+    for object in deleted {
+      let unreadable = changes.unpropagated
+      changes.unpropagated = [object]
+      let unit = recorder.recording { propagateDeletions() }
+      changes.unpropagated += unreadable
+      if let unit { recorder.deletion(of: object)?.unit.append(unit) }
+    }
+    if changes.unpropagated.isEmpty { recorder.forgetDeletions() }
   }
 
   /// Empties the undo stack of this context's changes.

@@ -338,6 +338,16 @@ struct UndoUnit {
   }
 }
 
+/// The changes of one undo group, retained by its action, until it's undone.
+final class RegisteredUnit {
+  /// The changes, to which a save adds what the delete rules change.
+  var unit: UndoUnit
+
+  init(_ unit: UndoUnit) {
+    self.unit = unit
+  }
+}
+
 // Core Data's names of an undo manager's notifications.
 
 extension Notification.Name {

@@ -12,6 +12,8 @@ final class UndoRecorder {
   /// The objects that undo has made new because their rows were deleted, by the keys of those rows,
   /// to which recorded rows refer.
   private var reinserted: [RowKey: NSManagedObject] = [:]
+  /// The groups of deletions whose delete rules a save applies, by the deleted objects.
+  private var deletions: [ObjectIdentifier: WeakUnit] = [:]
   /// Whether changes are being undone, so that nothing is recorded.
   var isPaused = false
 
@@ -64,6 +66,23 @@ final class UndoRecorder {
     return take()
   }
 
+  /// Records the group of deletions whose delete rules haven't been applied.
+  func noteDeletions(in registered: RegisteredUnit) {
+    for object in registered.unit.vanished {
+      deletions[ObjectIdentifier(object)] = WeakUnit(registered: registered)
+    }
+  }
+
+  /// Returns the group of a deletion; `nil` if it can't be undone.
+  func deletion(of object: NSManagedObject) -> RegisteredUnit? {
+    deletions[ObjectIdentifier(object)]?.registered
+  }
+
+  /// Discards the groups of deletions, whose delete rules have been applied.
+  func forgetDeletions() {
+    deletions = [:]
+  }
+
   /// Keeps the value of an external data file that a save removes, so that undo can restore it.
   func keep(_ value: Data, of file: ExternalFile) {
     externalValues[file] = value
@@ -84,12 +103,18 @@ final class UndoRecorder {
     clear()
     externalValues = [:]
     reinserted = [:]
+    deletions = [:]
   }
 
   private func clear() {
     snapshots = [:]
     order = []
     inserted = []
+  }
+
+  /// A weak reference to a group: it may be removed from the stack.
+  private struct WeakUnit {
+    weak var registered: RegisteredUnit?
   }
 }
 

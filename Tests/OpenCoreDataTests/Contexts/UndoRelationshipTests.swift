@@ -217,6 +217,44 @@ struct UndoRelationshipTests {
     }
   }
 
+  @Test(
+    "A deletion is undone together with what a save changes by its delete rules",
+    arguments: StoreKind.allCases)
+  func deletionIsUndoneWithTheChangesOfItsRules(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let context = undoing(bed)
+    try context.performAndWait {
+      context.propagatesDeletesAtEndOfEvent = false
+      let people = ids.map { context.object(with: $0) }
+      let team = try #require(people[0].value(forKey: "team") as? NSManagedObject)
+      context.delete(team)
+      context.processPendingChanges()
+      people[0].label = "new"
+      try context.save()
+      #expect(context.undoManager?.undoCount == 2)
+      for round in 0..<2 {
+        #expect(people.allSatisfy { $0.value(forKey: "team") == nil }, "\(round)")
+        context.undo()
+        context.undo()
+        #expect(team.isInserted && objects("members", of: team) == Set(people), "\(round)")
+        #expect(people.allSatisfy { $0.value(forKey: "team") as? NSManagedObject === team })
+        #expect(people[0].label == "p1")
+        try context.save()
+        let check = bed.context()
+        let counts = try check.performAndWait {
+          try check.everyObject(of: "Team").map { objects("members", of: $0)?.count }
+        }
+        #expect(counts == [2], "\(round)")
+        context.redo()
+        #expect(team.isDeleted)
+        context.redo()
+        #expect(people[0].label == "new")
+        try context.save()
+      }
+    }
+  }
+
   /// A list and its songs, in order.
   static func albums() -> NSManagedObjectModel {
     let list = SchemaModels.entity("List", [SchemaModels.attribute("name", .stringAttributeType)])
