@@ -60,6 +60,7 @@ struct VariableSubstitution {
       NSExpression(.block(block, arguments.map(self.expression)))
     case .assignment(let name, let value):
       NSExpression(.assignment(name, self.expression(value)))
+    case .fetch where namesObjects: NSExpression(.constant(.string("FETCH")))
     case .fetch(let request, let context, let countOnly):
       fetched[ObjectIdentifier(expression)]
         ?? NSExpression(
@@ -153,8 +154,8 @@ extension NSPredicate {
     return results.isEmpty ? self : VariableSubstitution(fetched: results).predicate(self)
   }
 
-  /// The format with URIs instead of managed objects and their IDs, whose descriptions have
-  /// addresses and values: the same in each process.
+  /// The format with URIs instead of managed objects and their IDs, and without the requests and
+  /// contexts of `FETCH`, whose descriptions have addresses and values: the same in each process.
   package var formatWithURIs: String {
     VariableSubstitution(namesObjects: true).predicate(self).predicateFormat
   }

@@ -8,7 +8,7 @@ extension FetchPlan {
     self.entity = entity
     if request.entity == nil { request.entity = entity }
     layout = EntityLayout.of(entity)
-    predicate = try FetchPlan.predicate(request.predicate, entity)
+    (requestedPredicate, predicate) = try FetchPlan.predicates(request.predicate, entity)
     sort =
       try request.swiftSort?(entity)
       ?? request.sortDescriptors?.map { try $0.named(in: entity) } ?? []
@@ -46,17 +46,19 @@ extension FetchPlan {
     return entities.map { EntityLayout.of($0).objectClass }
   }
 
-  private static func predicate(
+  private static func predicates(
     _ given: NSPredicate?, _ entity: NSEntityDescription
-  ) throws -> NSPredicate? {
+  ) throws -> (requested: NSPredicate?, run: NSPredicate?) {
     do {
       try given?.checkDepth()
     } catch {
       throw NSError.fetch("The predicate can't be evaluated: \(error).")
     }
-    guard let translated = try given?.withoutSwiftPredicates(for: entity) else { return nil }
+    guard let translated = try given?.withoutSwiftPredicates(for: entity) else {
+      return (nil, nil)
+    }
     do {
-      return try translated.withFetchesRun()
+      return (translated, try translated.withFetchesRun())
     } catch {
       throw NSError.unanswerable(translated, error)
     }

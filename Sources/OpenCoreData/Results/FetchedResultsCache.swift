@@ -3,8 +3,9 @@ import SQLiteDriver
 
 /// The file of a controller's cache: the order and the sections of the last run.
 ///
-/// It's valid while the request and the rows that it depends on are unchanged: their number, and
-/// the sums of their primary keys and versions, in each table that the request's key paths reach.
+/// It's valid while the request, the results of `FETCH` in its predicate, and the rows that it
+/// depends on are unchanged: their number, and the sums of their primary keys and versions, in each
+/// table that the request's key paths reach.
 /// It's stored in the program's folder in the user's caches folder, readable only by that user.
 struct FetchedResultsCache {
   private let file: URL
@@ -12,6 +13,7 @@ struct FetchedResultsCache {
   private let layouts: StoreLayouts
   private let source: String
   private let fingerprint: String
+  private let fetched: String
   private let signature: [[Int64]]
   /// Whether the results depend on the properties of their own objects only.
   let isSelfContained: Bool
@@ -22,6 +24,8 @@ struct FetchedResultsCache {
     let source: String
     /// The request.
     let fingerprint: String
+    /// The predicate with the results of its `FETCH` expressions; empty if there are none.
+    let fetched: String
     /// The signature of the tables' rows.
     let signature: [[Int64]]
     let names: [String]
@@ -61,9 +65,11 @@ struct FetchedResultsCache {
     let sorts = plan.sort.map(\.description).joined(separator: ",")
     source = "\(store.identifier) \(plan.entity.versionHash.base64EncodedString())"
     fingerprint = [
-      plan.entityName, plan.predicate?.formatWithURIs ?? "", sorts,
+      plan.entityName, plan.requestedPredicate?.formatWithURIs ?? "", sorts,
       "\(plan.limit) \(plan.offset) \(plan.includesSubentities)", sectionNameKeyPath ?? "",
     ].joined(separator: "\u{1F}")
+    fetched =
+      plan.predicate === plan.requestedPredicate ? "" : plan.predicate?.formatWithURIs ?? ""
     let reached = dependencies.filter { store.layouts.contains($0) }
     let scope = context.scope
     signature = try context.read(store) { reader in
@@ -92,7 +98,8 @@ struct FetchedResultsCache {
           + "request, and use a separate name for each request.")
     }
     let isCurrent =
-      content.signature == signature && content.keys.count == content.entities.count
+      content.signature == signature && content.fetched == fetched
+      && content.keys.count == content.entities.count
       && content.starts.count == content.names.count + 1
       && content.starts.first == 0 && content.starts.last == content.keys.count
       && content.starts == content.starts.sorted() && content.keys.allSatisfy { $0 > 0 }
@@ -136,8 +143,9 @@ struct FetchedResultsCache {
       (results.list as? BatchedList)?.identities
       ?? (0..<results.list.count).map { results.list.object(at: $0).identity }
     let content = Content(
-      source: source, fingerprint: fingerprint, signature: signature, names: results.sectionNames,
-      starts: results.sectionStarts, keys: identities.map(\.primaryKey),
+      source: source, fingerprint: fingerprint, fetched: fetched, signature: signature,
+      names: results.sectionNames, starts: results.sectionStarts,
+      keys: identities.map(\.primaryKey),
       entities: identities.map { layouts.entityNumber($0.layout) })
     try FileManager.default.createDirectory(
       at: FetchedResultsCache.folder, withIntermediateDirectories: true,

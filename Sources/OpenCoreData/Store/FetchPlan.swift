@@ -5,7 +5,10 @@ import ProfileEvents
 struct FetchPlan {
   var layout: EntityLayout
   let entity: NSEntityDescription
+  /// The predicate, with the results of its `FETCH` expressions.
   let predicate: NSPredicate?
+  /// The predicate before they ran; the same object if there are none.
+  let requestedPredicate: NSPredicate?
   var sort: [NSSortDescriptor]
   var limit: Int
   var offset: Int

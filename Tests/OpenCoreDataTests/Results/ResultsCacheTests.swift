@@ -174,6 +174,42 @@ struct ResultsCacheTests {
     #expect(try selects() == tables)
   }
 
+  @Test("A cache isn't used after the result of FETCH in the predicate has changed")
+  func cacheDependsOnFetchesInThePredicate() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(3)
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    /// The names of the people with a number up to that of the gadgets, and whether the file of the
+    /// cache was kept.
+    func found() throws -> (names: [String?], isKept: Bool) {
+      let file = FetchedResultsCache.file(name)
+      let before = try? Data(contentsOf: file)
+      let context = bed.context()
+      return try context.performAndWait {
+        let gadgets = NSFetchRequest<NSManagedObject>(entityName: "Gadget")
+        let predicate = NSPredicate(format: "number <= FETCH(%@, %@, YES)", gadgets, context)
+        let controller = controller(context, name, predicate: predicate)
+        try controller.performFetch()
+        let names = (controller.fetchedObjects ?? []).map(\.label)
+        let after = try? Data(contentsOf: file)
+        return (names, before == after)
+      }
+    }
+    for count in 0...2 {
+      let first = try found()
+      let names: [String?] = ["p1", "p2", "p3"]
+      #expect(first.names == Array(names.prefix(count)) && !first.isKept, "\(count)")
+      let second = try found()
+      #expect(second.names == first.names && second.isKept, "\(count)")
+      let context = bed.context()
+      try context.performAndWait {
+        _ = context.make("Gadget")
+        try context.save()
+      }
+    }
+  }
+
   @Test("With a delegate, the context's saves update the cache")
   func savesUpdateTheCache() throws {
     let bed = try ContextBed(.sqlite)
