@@ -86,7 +86,7 @@ extension NSIncrementalStore {
           rootIndex: object.layout.rootIndex, key: object.primaryKey, commit: commit)
       }
     }
-    for node in nodes.values { nodeDidUpdate(node) }
+    for node in nodes.values { cacheValues(of: node) }
     return saved
   }
 

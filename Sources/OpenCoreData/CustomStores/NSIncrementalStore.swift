@@ -21,7 +21,7 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   private let references: ObjectReferences
   /// The layouts of root entities, or of any entity below, by root index.
   private let roots: [Int: EntityLayout]
-  /// What the store has reported since a save began; `nil` while none is running.
+  /// What the store has reported since the innermost save began; `nil` while none is running.
   var saved: SavedNodes?
 
   /// The last object that the store didn't have, and its error.
@@ -255,7 +255,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     callLock.withLock { isMoving = true }
   }
 
-  /// Runs a save, and returns what the store has reported in it.
+  /// Runs a save, and returns what the store has reported in it, apart from what it reports in
+  /// another one meanwhile.
   ///
   /// Throws 134070 if a copy of the store is to replace it.
   /// - Parameter count: The number of objects that it writes.
@@ -266,8 +267,9 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
       try checkIsNotMoving()
       var empty = SavedNodes()
       empty.versions.reserveCapacity(count)
+      let outer = saved
       saved = empty
-      defer { saved = nil }
+      defer { saved = outer }
       try body()
       return saved ?? SavedNodes()
     }
@@ -281,6 +283,13 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
       saved?.nodes[RowKey(node.objectID.identity)] = node
       return
     }
+    cacheValues(of: node)
+  }
+
+  /// Adds the values of a node to the row cache.
+  final func cacheValues(of node: NSIncrementalStoreNode) {
+    callLock.lock()
+    defer { callLock.unlock() }
     let layout = node.objectID.layout
     // A row that can't be created is read again when it's needed.
     let row = try? IncrementalRow(node, layout, of: self) { relationship in

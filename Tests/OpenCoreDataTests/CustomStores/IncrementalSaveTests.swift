@@ -218,6 +218,33 @@ struct IncrementalSaveTests {
     }
   }
 
+  @Test("The nodes of two saves, one of which runs during the other, are cached")
+  func nodesOfNestedSavesAreCached() throws {
+    let stack = try ShelfStack()
+    stack.shelf.createsNodes = true
+    let (context, other) = (stack.context(), stack.context())
+    let inner = other.performAndWait { insert("Eve", in: other) }
+    stack.shelf.duringSave = { _, _ in
+      stack.shelf.duringSave = nil
+      other.performAndWait { #expect(other.saveError() == nil) }
+    }
+    try context.performAndWait {
+      let outer = insert("Dan", in: context)
+      try context.save()
+      _ = stack.shelf.takeCalls()
+      context.refresh(outer, mergeChanges: false)
+      #expect(outer.value(forKey: "name") as? String == "Dan")
+      #expect(stack.shelf.takeCalls() == [])
+    }
+    other.performAndWait {
+      #expect(!inner.objectID.isTemporaryID)
+      _ = stack.shelf.takeCalls()
+      other.refresh(inner, mergeChanges: false)
+      #expect(inner.value(forKey: "name") as? String == "Eve")
+      #expect(stack.shelf.takeCalls() == [])
+    }
+  }
+
   @Test("The node that the store creates for a new object is cached, with its version")
   func createdNodesAreCached() throws {
     let stack = try ShelfStack()
