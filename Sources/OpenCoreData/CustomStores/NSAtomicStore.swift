@@ -19,6 +19,8 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   private var nodes: [RowKey: NSAtomicStoreCacheNode] = [:]
   /// The new nodes of a save, which have no values yet.
   private var unfilled: Set<ObjectIdentifier> = []
+  /// The nodes that a failure restores, for each running save, the innermost last.
+  private var former: [FormerNodes] = []
   private var isLoaded = false
 
   /// Creates the store; called by the coordinator when a store of the registered type is added.
@@ -76,7 +78,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   }
 
   /// Writes all of `cacheNodes()` and `metadata`; an error fails the save, and the nodes are
-  /// restored.
+  /// restored, except those that were added, or saved by another context, in the meantime.
   ///
   /// Called after the nodes were created, updated, and removed.
   open func save() throws {
@@ -145,6 +147,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     callLock.lock()
     defer { callLock.unlock() }
     for node in cacheNodes { nodes[RowKey(node.objectID.identity)] = node }
+    keepNodes { cacheNodes.map { RowKey($0.objectID.identity) } }
     guard isLoaded else { return }
     do {
       try put(Array(cacheNodes))
@@ -252,27 +255,35 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     try checkIsNotMoving()
     guard !isRemoved else { throw NSError.removedStore(self) }
     try contents.withLock { try check(plan, $0.tables) }
-    let old = nodes
-    let former = plan.updated.compactMap { nodes[RowKey($0.identity)] }.map(NodeContents.init)
+    former.append(FormerNodes(nodes, before: plan))
     do {
       try change(plan)
       try beforeCommit()
       try save()
     } catch {
-      nodes = old
-      for contents in former { contents.restore() }
+      nodes = former.removeLast().restored()
       throw error
     }
+    former.removeLast()
+    keepNodes { (plan.written + plan.deleted).map { RowKey($0.identity) } }
     noteMetadataSaved()
     let rows = newRows(of: plan.written)
     let commit = contents.withLock { apply(plan, rows, to: &$0.tables) }
     return remember(plan, rows: rows, commit: commit)
   }
 
+  /// Keeps nodes as they are, even if a running save fails.
+  private func keepNodes(_ keys: () -> [RowKey]) {
+    guard !former.isEmpty else { return }
+    let keys = keys()
+    for index in former.indices { former[index].adopt(keys, of: nodes) }
+  }
+
   /// Creates, updates, and removes nodes.
   private func change(_ plan: SavePlan) throws {
+    let outer = unfilled
     unfilled = []
-    defer { unfilled = [] }
+    defer { unfilled = outer }
     // An object that the merge policy restores has lost its node.
     let created = plan.inserted + plan.updated.filter { $0.state.contains(.restored) }
     for object in created {

@@ -58,3 +58,32 @@ struct NodeContents {
     node.propertyCache = cache
   }
 }
+
+/// The nodes of a store before a save.
+struct FormerNodes {
+  private var nodes: [RowKey: NSAtomicStoreCacheNode]
+  /// The contents of those that the save updates.
+  private var contents: [RowKey: NodeContents] = [:]
+
+  init(_ nodes: [RowKey: NSAtomicStoreCacheNode], before plan: SavePlan) {
+    self.nodes = nodes
+    for object in plan.updated {
+      let key = RowKey(object.identity)
+      contents[key] = nodes[key].map(NodeContents.init)
+    }
+  }
+
+  /// Adopts the present nodes of some objects: another save during this one has written them.
+  mutating func adopt(_ keys: [RowKey], of present: [RowKey: NSAtomicStoreCacheNode]) {
+    for key in keys {
+      nodes[key] = present[key]
+      if contents[key] != nil { contents[key] = present[key].map(NodeContents.init) }
+    }
+  }
+
+  /// Restores the contents of the nodes, and returns these.
+  func restored() -> [RowKey: NSAtomicStoreCacheNode] {
+    for former in contents.values { former.restore() }
+    return nodes
+  }
+}

@@ -131,6 +131,40 @@ struct CustomAtomicStoreTests {
     }
   }
 
+  @Test("A failed save keeps the nodes of another one that has succeeded during it")
+  func failedSaveKeepsNodesOfAnother() throws {
+    let bed = try Bed()
+    try bed.fill()
+    let (context, store) = try bed.open()
+    let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    var names: [String] { store.cacheNodes().compactMap { $0.value(forKey: "name") as? String } }
+    store.duringSave = {
+      other.performAndWait {
+        _ = Self.insert("Employee", "Eve", in: other)
+        let ben = try? ShelfStack.employees(other)[1]
+        ben?.setValue("Benno", forKey: "name")
+        #expect(other.saveError() == nil)
+      }
+      store.failure = NSError(domain: "json", code: 3)
+    }
+    try context.performAndWait {
+      let employees = try ShelfStack.employees(context)
+      employees[2].setValue("Chloe", forKey: "name")
+      context.delete(employees[0])
+      _ = Self.insert("Employee", "Dan", in: context)
+      #expect(context.saveError()?.code == 3)
+      #expect(names.sorted() == ["Ada", "Benno", "Cleo", "Eve", "Sales"])
+      try context.save()
+      #expect(names.sorted() == ["Benno", "Chloe", "Dan", "Eve", "Sales"])
+    }
+    let (cold, _) = try bed.open()
+    try cold.performAndWait {
+      let saved = try ShelfStack.employees(cold).map { $0.value(forKey: "name") as? String }
+      #expect(saved == ["Benno", "Chloe", "Dan", "Eve"])
+    }
+  }
+
   @Test("Two contexts' changes of one object are a conflict, which the framework finds")
   func conflictsAreFoundByTheFramework() throws {
     let bed = try Bed()

@@ -7,6 +7,8 @@ final class JSONStore: NSAtomicStore, @unchecked Sendable {
   private(set) var calls: [String] = []
   /// The error of the next save.
   var failure: NSError?
+  /// Called by the next save, once.
+  var duringSave: (() -> Void)?
 
   /// The contents of a file.
   private struct File: Codable {
@@ -66,6 +68,10 @@ final class JSONStore: NSAtomicStore, @unchecked Sendable {
 
   override func save() throws {
     calls.append("save \(cacheNodes().count)")
+    if let duringSave {
+      self.duringSave = nil
+      duringSave()
+    }
     if let failure {
       self.failure = nil
       throw failure
