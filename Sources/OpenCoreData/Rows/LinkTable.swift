@@ -8,8 +8,11 @@ protocol LinkTable: ~Copyable {
   /// Records that some destinations of one owner may have no row.
   mutating func doubt(_ key: ToManyKey)
   /// Removes rows from named relationships of every owner, or of those of one root entity.
+  ///
+  /// - Parameter layout: That of the owners' entity, if another one of the same root entity has a
+  ///   relationship of that name; a table that doesn't know the entities discards what it has.
   mutating func removeEverywhere(
-    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, commit: UInt64)
+    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, layout: EntityLayout?, commit: UInt64)
 }
 
 /// One to-many relationship of one owner.

@@ -231,14 +231,20 @@ struct ToManyCache: ~Copyable, LinkTable {
 
   /// Removes rows from relationships of every owner, or of those of one root entity: one pass over
   /// all entries.
+  ///
+  /// The entities of owners aren't known: if one is given, the relationships are read again.
   mutating func removeEverywhere(
-    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, commit: UInt64
+    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, layout: EntityLayout?, commit: UInt64
   ) {
     for (key, entry) in entries {
       guard rootIndex == nil || key.rootIndex == rootIndex, let gone = rows[key.relationship]
       else { continue }
       let rest = entry.destinations.list.filter { !gone.contains(RowKey($0)) }
       guard rest.count < entry.destinations.list.count else { continue }
+      guard layout == nil else {
+        doubt(key)
+        continue
+      }
       entries[key]?.destinations = LinkedRows(rest)
       entries[key]?.commit = commit
     }

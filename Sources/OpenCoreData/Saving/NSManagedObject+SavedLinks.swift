@@ -89,7 +89,8 @@ extension NSManagedObject {
       // owners of a relationship with the same name of another entity have another column.
       let taken = Set(value.added.map { RowKey($0.identity) })
       links.removeEverywhere(
-        [relationship.name: taken], ofRoot: layout.rootIndex, commit: commit)
+        [relationship.name: taken], ofRoot: layout.rootIndex,
+        layout: layout.declaring(sharedNameOf: relationship), commit: commit)
     }
     // Both ends record a join row. An object that no longer has the change may have no row, and
     // isn't read then.
@@ -155,7 +156,20 @@ extension SavePlan {
         removed[name, default: []].insert(RowKey(object.identity))
       }
     }
-    if !removed.isEmpty { links.removeEverywhere(removed, ofRoot: nil, commit: commit) }
+    if removed.isEmpty { return }
+    links.removeEverywhere(removed, ofRoot: nil, layout: nil, commit: commit)
+  }
+}
+
+extension EntityLayout {
+  /// Returns the layout of the entity that declares a to-many relationship without an inverse, if
+  /// another entity of the hierarchy declares one of the same name; otherwise `nil`.
+  fileprivate func declaring(sharedNameOf list: NSRelationshipDescription) -> EntityLayout? {
+    let isShared = family.oneWayLists.contains { other in
+      other.name == list.name && other.entity !== list.entity
+        && other.entity?.rootEntity === entity.rootEntity
+    }
+    return isShared ? list.entity.map { EntityLayout.of($0) } : nil
   }
 }
 

@@ -240,10 +240,15 @@ struct MemoryTables: LinkTable, Sendable {
   mutating func doubt(_ key: ToManyKey) {}
 
   mutating func removeEverywhere(
-    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, commit: UInt64
+    _ rows: [String: Set<RowKey>], ofRoot rootIndex: Int?, layout: EntityLayout?, commit: UInt64
   ) {
     for key in links.keys where rootIndex == nil || key.rootIndex == rootIndex {
       guard let removed = rows[key.relationship], let present = links[key]?.list else { continue }
+      if let layout, let owner = row(key.rootIndex, key.primaryKey),
+        !owner.layout.entity.isKind(of: layout.entity)
+      {
+        continue
+      }
       links[key] = LinkedRows(present.filter { !removed.contains(RowKey($0)) })
     }
   }

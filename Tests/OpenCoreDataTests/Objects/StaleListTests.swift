@@ -103,6 +103,39 @@ struct StaleListTests {
   }
 
   @Test(
+    "To-many relationships without inverse of two subentities are separate, with one name, too",
+    arguments: StoreKind.allCases)
+  func toManyRelationshipsOfSubentitiesAreSeparate(_ kind: StoreKind) throws {
+    let entities = ["Item", "Note", "Task", "Photo"].map {
+      SchemaModels.entity($0, [SchemaModels.attribute("name", .stringAttributeType)])
+    }
+    for owner in entities[1...2] {
+      owner.properties = [TestModels.relationship("photos", to: entities[3], isToMany: true)]
+    }
+    entities[0].subentities = Array(entities[1...2])
+    let model = NSManagedObjectModel()
+    model.entities = entities
+    let bed = try ContextBed(kind, model: model)
+    let (writer, reader) = (bed.context(), bed.context())
+    try writer.performAndWait {
+      let photo = writer.make("Photo", ["name": "p"])
+      let notes = [writer.make("Note", ["photos": Set([photo])]), writer.make("Note")]
+      let task = writer.make("Task")
+      func names() -> [[String]] {
+        (notes + [task]).map { read("photos", of: $0.objectID, in: reader).names }
+      }
+      try writer.save()
+      #expect(names() == [["p"], [], []])
+      task.setValue(Set([photo]), forKey: "photos")
+      try writer.save()
+      #expect(names() == [["p"], [], ["p"]])
+      notes[1].setValue(Set([photo]), forKey: "photos")
+      try writer.save()
+      #expect(names() == [[], ["p"], ["p"]])
+    }
+  }
+
+  @Test(
     "An object added again after another context removed it is saved",
     arguments: StoreKind.allCases)
   func objectAddedAgainAfterARemovalElsewhereIsSaved(_ kind: StoreKind) throws {
