@@ -89,14 +89,17 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     let hasKeyOnLeft: Bool
     /// The position of that key in the last record.
     let lastPosition = LastPosition()
-    /// The constant on the right that one value is compared with, which is `nil` for NaN.
+    /// Whether one value is compared with a constant on the right.
     ///
-    /// `nil` for ANY, ALL, and other expressions.
-    let constant: PredicateValue?
+    /// `false` for ANY, ALL, and other expressions.
+    let hasConstantOnRight: Bool
+    /// That constant, which is `nil` for NaN.
+    let constant: PredicateValue
 
     init(_ left: NSExpression, _ modifier: Modifier, _ right: NSExpression) {
       hasKeyOnLeft = left.hasOnlyKey
-      constant = modifier == .direct && right.isConstant ? right.constant.nilIfNotANumber : nil
+      hasConstantOnRight = modifier == .direct && right.isConstant
+      constant = hasConstantOnRight ? right.constant.nilIfNotANumber : .null
     }
   }
 
@@ -165,17 +168,18 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
   override func isTrue(
     for record: (any PredicateRecord)?, _ evaluator: inout PredicateEvaluator
   ) throws(PredicateEvaluationError) -> Bool {
-    let left: PredicateValue
+    var left: PredicateValue
     if operands.hasKeyOnLeft, let record {
       left = operands.lastPosition.value(of: leftExpression.onlyKey ?? "", in: record)
     } else {
       left = try evaluator.value(of: leftExpression)
     }
     // NaN is compared as `nil`, as in a store.
-    if let constant = operands.constant {
-      return try evaluator.isTrue(self, left.nilIfNotANumber, constant)
+    left.replaceNotANumber()
+    if operands.hasConstantOnRight {
+      return try evaluator.isTrue(self, left, operands.constant)
     }
-    return try evaluator.evaluate(self, left.nilIfNotANumber)
+    return try evaluator.evaluate(self, left)
   }
 
   open override func encode(with coder: NSCoder) {

@@ -12,6 +12,10 @@ package struct PredicateEvaluator {
   /// `value` or the caller retains it: reference counting would take a tenth of the time of a short
   /// predicate.
   private unowned(unsafe) let record: (any PredicateRecord)?
+  /// Whether the values are those of a record, whose columns have types.
+  ///
+  /// Testing `record` would count a reference to it.
+  let isOfRecord: Bool
   /// The caller's variables with the current elements of subqueries, for block predicates.
   private var bindings: [String: Any]?
   /// The variables; `nil` if there are none, as in most predicates.
@@ -20,7 +24,9 @@ package struct PredicateEvaluator {
   private(set) var assigned: [String] = []
 
   package init(root: Any?, bindings: [String: Any]? = nil) {
-    record = root as? any PredicateRecord
+    let record = root as? any PredicateRecord
+    self.record = record
+    isOfRecord = record != nil
     value = root
     self.bindings = bindings
     variables = bindings?.mapValues { PredicateValue($0) }
@@ -30,14 +36,12 @@ package struct PredicateEvaluator {
   package init(record: any PredicateRecord) {
     value = nil
     self.record = record
+    isOfRecord = true
     bindings = nil
     variables = nil
   }
 
   private var root: Any? { value ?? record }
-
-  /// Whether the values are those of a record, whose columns have types.
-  var isOfRecord: Bool { record != nil }
 
   /// Returns whether the predicate is true.
   @inline(__always)

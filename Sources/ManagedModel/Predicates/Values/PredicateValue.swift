@@ -52,6 +52,17 @@ extension PredicateValue {
   /// The value as a store saves it: `nil` for NaN.
   package var nilIfNotANumber: PredicateValue { isNotANumber ? .null : self }
 
+  /// Replaces NaN with `nil`.
+  ///
+  /// Other values aren't copied.
+  @inline(__always)
+  mutating func replaceNotANumber() {
+    switch self {
+    case .double, .decimal, .date: self = nilIfNotANumber
+    default: break
+    }
+  }
+
   /// The string, or `nil` if the value isn't one.
   package var string: String? {
     guard case .string(let string) = self else { return nil }
