@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 
 extension PredicateTranslation {
   /// Returns the condition that compares a whole composite attribute with `nil`, which means all of
