@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import OpenCoreData
 import RunReports
 import StoreTools
 import WorkbenchText
@@ -15,9 +16,9 @@ struct Doctor: Executable {
 
       Exit status: 3 if there are errors, including a corrupt file or model, or, with --strict, \
       any findings; 65 if the file isn't a Core Data store. A store without a model isn't an \
-      error. With --repair: 3 if data is lost or assumed; 1 if the new file can't be written, \
-      or --model isn't the store's; 65 also if there's no readable model, the store is being \
-      written to, or the new file exists.
+      error. With --repair: 3 if data is lost or assumed; 1 if the new file can't be written; 65 \
+      also if there's no readable model, --model isn't the store's, the store is being written \
+      to, or the new file exists.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
@@ -73,13 +74,28 @@ struct Doctor: Executable {
     let found = try model.map { try FoundModel(path: $0, version: nil) }
     try found?.checkIsExact()
     if let found, let model { console.warn(of: found.model, path: model) }
-    let report = try StoreRepair.repair(url, to: destination, model: found?.model)
+    let report: RepairReport
+    do {
+      report = try StoreRepair.repair(url, to: destination, model: found?.model)
+    } catch let error as NSError
+      where model != nil && error.code == NSPersistentStoreIncompatibleVersionHashError
+    {
+      throw Doctor.otherModel(model ?? "", error)
+    }
     if json {
       console.write(try RepairJSON.data(report))
     } else {
       console.write(RepairText.lines(report))
     }
     return report.isComplete ? .success : .findings
+  }
+
+  /// Returns the error of a model that isn't the store's, which doesn't name the new file.
+  private static func otherModel(_ path: String, _ error: NSError) -> InvalidInputError {
+    let reason = (error.userInfo[NSUnderlyingErrorKey] as? any Error) ?? error
+    return InvalidInputError(
+      kind: .unusable, message: "\(path) can't be used: \(ErrorText.of(reason))",
+      nextStep: "specify the version of the model that the store was created with")
   }
 }
 

@@ -55,4 +55,16 @@ struct RepairCommandTests {
       Report.self, from: Data(contentsOf: program.folder.file("report.json")))
     #expect(!report.complete && report.corruptPages.count == 1)
   }
+
+  @Test func modelOfAnotherStoreIsNamedInsteadOfTheNewFile() throws {
+    let outcome = try program.bash(
+      Self.setUp + """
+        cdprof doctor s.sqlite --repair new.sqlite --model '\(PackageFiles.articles)'; echo $?
+        ls new.sqlite 2> /dev/null
+        """)
+    #expect(outcome.output == "65\n", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("\(PackageFiles.articles) can't be used: "))
+    #expect(outcome.errors.contains("these entities differ: Article, Author, Continent, "))
+    #expect(!outcome.errors.contains("new.sqlite"))
+  }
 }
