@@ -16,7 +16,7 @@ struct Course: Executable {
       The site works from a file and from any web server, and loads no external resources.
 
       Exit status: 1 if a step fails, 2 if an expectation isn't met, 65 if a scenario or a \
-      result is invalid, 66 if a result is missing.
+      result is invalid, 66 if a result is missing or the folder contains no scenario.
       """)
 
   @Argument(

@@ -11,8 +11,8 @@ struct List: Executable {
       Without a folder, lists the installed scenarios, those in the folder Scenarios, and those \
       in the current folder.
 
-      Exit status: 64 if no scenario matches, 65 if a scenario is invalid; valid scenarios are \
-      still listed.
+      Exit status: 64 if no scenario matches, 65 if a scenario is invalid (valid scenarios are \
+      still listed), 66 if there are no scenarios.
       """)
 
   @Argument(
