@@ -8,10 +8,10 @@ extension NSManagedObjectContext {
   /// Begins a fetch and returns before it has run.
   ///
   /// For objects, the SELECT runs on another thread, in its own snapshot, while the context's queue
-  /// is free; the objects are created on the queue. Other results, and fetches of a child, of a
-  /// pinned context, over several stores, sorted by objects, or of an incremental store, run on the
-  /// queue later. **Cost:** that of `fetch`, counted as one fetch and one SELECT after it has
-  /// ended.
+  /// is free; the objects are created on the queue. Other results, and fetches with a batch size,
+  /// without property values, of a child, of a pinned context, over several stores, sorted by
+  /// objects, or of an incremental store, run on the queue later. **Cost:** that of `fetch`,
+  /// counted as one fetch and one SELECT after it has ended.
   /// - Throws: An error of the request itself; those of the fetch are the result's
   ///   `operationError`.
   final func fetchAsynchronously<T>(

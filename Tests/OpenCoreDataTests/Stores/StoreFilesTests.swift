@@ -353,7 +353,7 @@ struct StoreFilesTests {
     #expect(!FileManager.default.fileExists(atPath: other.path))
   }
 
-  @Test("Files are replaced and destroyed, but not while they're open")
+  @Test("Files are replaced and destroyed, but while they're open only if that's forced")
   func onlyClosedFilesAreReplacedAndDestroyed() throws {
     let (one, other) = (
       try TestStack(model: SchemaModels.library()), try TestStack(model: SchemaModels.library())
@@ -380,8 +380,14 @@ struct StoreFilesTests {
     try replace()
     #expect(try names(in: one.coldContext()) == ["other"])
     #expect(try names(in: other.coldContext()) == ["other"])
+    try addTag("more", to: one)
+    let user = try one.coldContext()
+    #expect(try names(in: user) == ["more", "other"])
+    try replace([NSPersistentStoreForceDestroyOption: true])
+    #expect(try names(in: one.coldContext()) == ["other"])
     try coordinator.destroyPersistentStore(
       at: one.storeURL, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+    withExtendedLifetime(user) {}
     #expect(try FileManager.default.contentsOfDirectory(atPath: one.folder.path) == [])
     #expect(throws: NSError.self, "destroyed already") {
       try coordinator.destroyPersistentStore(at: one.storeURL, type: .sqlite)
