@@ -12,6 +12,7 @@ extension LogAggregator {
     let open = LogNesting.Open(
       statement: index, line: message.line, time: message.time,
       isCount: shapes.traits[index].isCount, ordinal: 0)
+    thread.internalSelect = shapes.traits[index].readsInternalRows ? open : nil
     guard !shapes.traits[index].isHidden else {
       thread.hidden = open
       return
@@ -44,6 +45,14 @@ extension LogAggregator {
     open.isCount = isCount
     shapes[open.statement].kind = .select
     begin(open)
+  }
+
+  /// Begins a SELECT on a table of the history or of mirroring to CloudKit, because its time
+  /// follows; it's timed, but not counted.
+  private mutating func beginInternal() {
+    guard let open = thread.internalSelect else { return }
+    thread.internalSelect = nil
+    if let lost = thread.nesting.begin(open) { fetched(lost, 0) }
   }
 
   private mutating func change(
@@ -81,6 +90,7 @@ extension LogAggregator {
     guard let time = message.measurement.microseconds else { return }
     confirm()
     reveal(isCount: false)
+    beginInternal()
     guard let open = thread.nesting.answer(time) else {
       unmatched += 1
       return
@@ -105,6 +115,7 @@ extension LogAggregator {
     guard let time = message.measurement.microseconds else { return }
     confirm()
     reveal(isCount: isCount)
+    if isCount, thread.internalSelect?.isCount == true { beginInternal() }
     thread.settledLine = message.line
     logsTotals = true
     guard let closed = thread.nesting.close(time, isCount: isCount) else {
@@ -119,6 +130,7 @@ extension LogAggregator {
     slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
     count { $0.costs.microseconds += own }
     timeline?.add(closed, rows: rows ?? 0, at: message)
+    guard shapes[index].kind == .select else { return }
     if let rows { countReads(of: index) { $0.add(rows: rows) } }
     thread.nesting.closed = closed
   }
@@ -130,10 +142,12 @@ extension LogAggregator {
     fetched(closed.open, closed.total)
   }
 
-  /// Counts a fetch, unless it loads a batch or the join rows of a prefetch.
+  /// Counts a fetch of rows of entities, unless it loads a batch or the join rows of a prefetch.
   mutating func fetched(_ open: LogNesting.Open, _ time: Int) {
     let statement = open.statement
-    guard !shapes.traits[statement].isBatch, !shapes.traits[statement].readsJoinRows else { return }
+    guard shapes[statement].kind == .select, !shapes.traits[statement].isBatch,
+      !shapes.traits[statement].readsJoinRows
+    else { return }
     countReads(of: open.statement) { $0.fetches += 1 }
     // Different statements aren't a repetition; the log can hide them, or truncate them before
     // their table.

@@ -13,6 +13,10 @@ struct LogAggregator {
     ///
     /// It's a fetch if the time of a fetch follows.
     var hidden: LogNesting.Open?
+    /// The last statement if it's a SELECT on a table of the history or of mirroring to CloudKit.
+    ///
+    /// If it's a fetch, SQLite's time or the time of a count follows.
+    var internalSelect: LogNesting.Open?
     /// The line of the last total time, change of rows, end of a transaction, or save.
     ///
     /// SELECTs before it aren't truncated by the end of the log.

@@ -138,6 +138,9 @@ struct LogShapes {
     var readsJoinRows: Bool
     /// Whether the log hides the statement as `<private>`.
     var isHidden: Bool
+    /// Whether the statement is a SELECT on a table of the history or of mirroring to CloudKit,
+    /// such as `ATRANSACTION` or `ANSCKEVENT`, from which Core Data also fetches.
+    var readsInternalRows: Bool
     var verb: SQLText.Verb?
     /// The table in uppercase.
     var tableKey: String?
@@ -203,6 +206,8 @@ struct LogShapes {
       isCount: statement.isCount, isBatch: statement.isBatch,
       readsJoinRows: statement.readsJoinRows,
       isHidden: statement.verb == nil && statement.text.contains("<private>"),
+      readsInternalRows: kind == .housekeeping && statement.verb == .select
+        && table?.uppercased().first == "A",
       verb: statement.verb, tableKey: table?.uppercased())
     guard byKey.count < InputLimits.logStatements, sizes.keys + key.count <= sizeLimit else {
       return other(kind, own, line, time)

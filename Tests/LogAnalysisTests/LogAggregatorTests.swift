@@ -136,6 +136,27 @@ struct LogAggregatorTests {
     #expect(report.storms.map(\.name) == ["fault-storm(Item)"])
   }
 
+  /// Core Data fetches from the tables of the history and of mirroring to CloudKit, too, such as
+  /// while another thread fetches, in a log without threads.
+  @Test func fetchesOfInternalTablesAreTimedButNotCounted() {
+    let history = SampleLogs.fetch(
+      "SELECT 0, t0.Z_PK FROM ATRANSACTION t0 WHERE  t0.Z_PK > ? ORDER BY t0.Z_PK", rows: 7,
+      time: "0.0900s")
+    let count =
+      "CoreData: sql: SELECT COUNT(*) FROM ANSCKEVENT t0\n"
+      + "CoreData: annotation: total count request execution time: 0.0004s for count of 9.\n"
+    var fetch = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
+      .split(separator: "\n").map { "\($0)\n" }
+    fetch.insert(history + count, at: 1)
+    let report = SampleLogs.report(
+      history + fetch.joined() + "CoreData: sql: SELECT Z_MAX FROM Z_PRIMARYKEY\n" + history)
+    #expect(report.statements.map(\.kind) == [.housekeeping, .select, .housekeeping, .housekeeping])
+    #expect(report.statements.map(\.times.total) == [270_000, 200, 400, 0])
+    #expect(report.statements.map(\.rows) == [21, 2, 1, 0])
+    #expect(report.costs.all == [.selects: 1, .rows: 2, .fetches: 1])
+    #expect(report.unmatchedTimes == 0)
+  }
+
   /// Statements that the system log hides can differ.
   @Test func hiddenStatementsAreNoLoop() {
     let hidden = String(repeating: SampleLogs.fetch("<private>", rows: 1), count: 12)
