@@ -88,3 +88,20 @@ extension LogBytes {
     LogBytes(bytes.prefix(160)).range(of: text)?.upperBound
   }
 }
+
+extension LogBytes {
+  /// The number of the process in the prefix of a line, as devices and `log show --style syslog`
+  /// write it: `123` of `App[123]: ` and of `App(CoreData)[123] `; `nil` if there's none.
+  var process: LogBytes? {
+    for start in bytes.indices.dropFirst() where bytes[start] == UInt8(ascii: "[") {
+      // A number in brackets by itself can be a counter.
+      guard bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: ")") else { continue }
+      let digits = bytes[(start + 1)...].prefix(while: \.isDigit)
+      guard !digits.isEmpty, digits.endIndex < bytes.endIndex,
+        bytes[digits.endIndex] == UInt8(ascii: "]")
+      else { continue }
+      return LogBytes(digits)
+    }
+    return nil
+  }
+}

@@ -48,14 +48,14 @@ struct LogLine {
   /// Empty if there is none.
   var time: LogTime { LogTime(in: prefix) }
 
-  /// The thread in the prefix, as the log contains it.
+  /// The thread in the prefix, as the log contains it, or else the process.
   ///
-  /// Empty if there is none.
+  /// Empty if there is neither.
   ///
   /// Examples are `App[73416:2971038]`, and the `0x1a2b` of `log show`.
   var thread: LogBytes { LogLine.thread(in: prefix) }
 
-  /// Returns the thread in the prefix of a line.
+  /// Returns the thread in the prefix of a line, or else the process.
   static func thread(in prefix: LogBytes) -> LogBytes {
     if let end = prefix.lastRange(of: "]")?.lowerBound,
       let start = prefix.bytes[..<end].lastIndex(of: UInt8(ascii: "["))
@@ -71,7 +71,7 @@ struct LogLine {
     for part in prefix.bytes.split(separator: UInt8(ascii: "[")).dropFirst() {
       if let thread = LogBytes(part).before("]").thread { return thread }
     }
-    return LogBytes("")
+    return prefix.process ?? LogBytes("")
   }
 
   /// What a line is in the list of a fetch (level 3).

@@ -241,9 +241,13 @@ struct LogAggregatorTests {
     #expect(report.kinds == [.sql: 2, .blank: 1])
   }
 
-  @Test func threadsAreSeparated() {
-    let a = "2024-01-01 10:00:00.000 App[1:100] CoreData:"
-    let b = "2024-01-01 10:00:00.000 App[1:200] CoreData:"
+  /// Devices and `log show --style syslog` write processes without threads.
+  @Test(arguments: [
+    ("App[1:100]", "App[1:200]"), ("host App[10]: (CoreData)", "host Share[20]: (CoreData)"),
+  ])
+  func threadsAreSeparated(one: String, other: String) {
+    let a = "2024-01-01 10:00:00.000 \(one) CoreData:"
+    let b = "2024-01-01 10:00:00.000 \(other) CoreData:"
     let report = SampleLogs.report(
       """
       \(a) sql: SELECT 0, t0.Z_PK FROM ZITEM t0

@@ -30,8 +30,13 @@ struct LogLineTests {
     ),
     (
       "May  1 12:00:00 iPhone App(CoreData)[123] <Notice>: CoreData: sql: SELECT COUNT(*) FROM ZITEM",
-      "", "May  1 12:00:00"
+      "123", "May  1 12:00:00"
     ),
+    (
+      "2023-05-01 12:00:00.123456+0200  localhost App[123]: (CoreData) [com.apple.coredata:sql] "
+        + "CoreData: sql: SELECT COUNT(*) FROM ZITEM", "123", "2023-05-01 12:00:00.123456+0200"
+    ),
+    ("12:00:05 [123] CoreData: sql: SELECT COUNT(*) FROM ZITEM", "", "12:00:05"),
     (
       #"{"timestamp":"2023-05-01 12:00:00.5+0200","threadID":77,"processID":5,"category":"sql","#
         + #""eventMessage":"CoreData: sql: SELECT COUNT(*) FROM ZITEM","subsystem":"x"}"#,
