@@ -46,6 +46,7 @@ extension LogAggregator {
       closed,
       as: kind == .objectFault ? .objectFault(subject.name) : .relationshipFault(subject.name))
     let statement = closed.open.statement
+    uncount(closed.open)
     countMiss(of: subject, by: statement)
     if kind == .objectFault {
       shapes[statement].objectFaults += 1
@@ -76,6 +77,7 @@ extension LogAggregator {
     let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
     thread.nesting.closed = nil
     if let closed {
+      uncount(closed.open)
       shapes[closed.open.statement].prefetches += 1
       countReads(of: closed.open.statement) { $0.prefetches += 1 }
     }

@@ -122,6 +122,10 @@ extension LogAggregator {
       unmatched += 1
       return
     }
+    // What began before the section isn't part of it.
+    let wasInSection = isInSection
+    if closed.open.isCounted { isInSection = false }
+    defer { isInSection = wasInSection }
     let index = closed.open.statement
     let own = max(0, time - closed.open.inner)
     let rows = isCount ? 1 : message.measurement.rows
@@ -145,9 +149,7 @@ extension LogAggregator {
   /// Counts a fetch of rows of entities, unless it loads a batch or the join rows of a prefetch.
   mutating func fetched(_ open: LogNesting.Open, _ time: Int) {
     let statement = open.statement
-    guard shapes[statement].kind == .select, !shapes.traits[statement].isBatch,
-      !shapes.traits[statement].readsJoinRows
-    else { return }
+    guard !open.isCounted, isFetch(statement) else { return }
     countReads(of: open.statement) { $0.fetches += 1 }
     // Different statements aren't a repetition; the log can hide them, or truncate them before
     // their table.
@@ -156,6 +158,12 @@ extension LogAggregator {
       kind: .fetchLoop, subject: subject(of: open.statement), statement: open.statement,
       line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)
     count { $0.storms.add(occurrence) }
+  }
+
+  /// Returns whether a statement that's neither a fault nor a prefetch is a fetch.
+  func isFetch(_ statement: Int) -> Bool {
+    shapes[statement].kind == .select && !shapes.traits[statement].isBatch
+      && !shapes.traits[statement].readsJoinRows
   }
 
   /// Returns the entity of a statement, or its table if the entity is unknown.

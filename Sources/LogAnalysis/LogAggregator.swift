@@ -89,7 +89,7 @@ struct LogAggregator {
   private var reads: [Reads] = []
   /// The open section, if there is one.
   private var section = OpenSection()
-  private var isInSection = false
+  var isInSection = false
   var sections: [LogSection] = []
   /// The states of all threads, in the order of first appearance.
   private(set) var threads = [ThreadState(name: .unknown)]
@@ -302,7 +302,7 @@ struct LogAggregator {
 extension LogAggregator {
   /// Begins or ends a section according to the text after `cdprof:`.
   mutating func mark(_ message: LogMessage) {
-    countPendingSelects()
+    countPendingSelects(keepingOpen: true)
     endSection(at: message.line)
     guard message.text.starts(with: "begin"), let name = message.text.after("begin")?.trimmed else {
       return
@@ -351,7 +351,10 @@ extension LogAggregator {
   /// A fetch has a total time. A SELECT for which SQLite's time is logged, but not a total time,
   /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
   /// truncated after the last total time.
-  mutating func countPendingSelects() {
+  ///
+  /// - Parameter keepsOpen: Whether their times can follow, as after the mark of a section that
+  ///   another thread prints while they run.
+  mutating func countPendingSelects(keepingOpen keepsOpen: Bool = false) {
     let last = current
     defer { current = last }
     for position in threads.indices {
@@ -360,8 +363,16 @@ extension LogAggregator {
       for open in thread.nesting.abandon()
       where open.connection == nil || !logsTotals || open.line > thread.settledLine {
         fetched(open, 0)
+        if keepsOpen { thread.nesting.keep(open) }
       }
     }
+  }
+
+  /// Removes a fetch that was counted at the mark of a section, because it was a fault or a
+  /// prefetch.
+  mutating func uncount(_ open: LogNesting.Open) {
+    guard open.isCounted, isFetch(open.statement) else { return }
+    reads[open.statement].fetches -= 1
   }
 }
 

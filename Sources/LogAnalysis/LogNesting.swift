@@ -17,6 +17,8 @@ struct LogNesting {
     var connection: Int?
     /// The time of nested fetches, in microseconds.
     var inner = 0
+    /// Whether the statement was counted at the mark of a section, before its times.
+    var isCounted = false
   }
 
   /// A statement whose total time is known.
@@ -71,7 +73,7 @@ struct LogNesting {
 
   /// Removes and returns the innermost statement, for a fault whose times are truncated.
   mutating func closeUntimed(after line: Int) -> Closed? {
-    guard let last = open.last, last.line > line else { return nil }
+    guard let last = open.last, last.line > line, !last.isCounted else { return nil }
     open.removeLast()
     return Closed(open: last, total: 0)
   }
@@ -80,6 +82,12 @@ struct LogNesting {
   mutating func abandon() -> [Open] {
     defer { open = [] }
     return open
+  }
+
+  /// Keeps a statement open whose times can follow, although it has been counted.
+  mutating func keep(_ statement: Open) {
+    open.append(statement)
+    open[open.count - 1].isCounted = true
   }
 
   /// Removes and returns the statements without SQLite's time, because a change of rows follows

@@ -413,6 +413,27 @@ struct LogAggregatorTests {
     #expect(report.costs.all[.misses] == 3)
   }
 
+  /// The rows and the time of a fetch during which another thread prints a mark are counted, in the
+  /// log as a whole.
+  @Test func timesAfterAMarkBelongToTheFetchBeforeIt() throws {
+    func lines(_ thread: Int, _ text: String) -> [String] {
+      text.split(separator: "\n").map { "2024-01-01 10:00:00.000 App[1:\(thread)] \($0)\n" }
+    }
+    let fetch = lines(22, SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 500))
+    let fault = lines(22, SampleLogs.fault("Mood", 1))
+    let own = lines(11, SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZTAG t0", rows: 3))
+    let inside = Array(fetch.dropFirst()) + own + [fault[0]]
+    let report = SampleLogs.report(
+      fetch[0] + "cdprof: begin list\n" + inside.joined() + "cdprof: end\n"
+        + fault.dropFirst().joined())
+    #expect(report.statements.map(\.rows) == [500, 3, 1])
+    #expect(report.statements.map(\.own) == [200, 200, 200])
+    #expect(report.costs.all == [.selects: 3, .rows: 504, .fetches: 2, .misses: 1])
+    let section = try #require(report.sections.first)
+    #expect(section.costs.all == [.selects: 2, .rows: 3, .fetches: 2])
+    #expect(report.unmatchedTimes == 0)
+  }
+
   @Test("only the words `begin` and `end` mark a section, not longer words")
   func longerWordsAreNoMarks() {
     let fetch = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3)
