@@ -42,7 +42,7 @@ package final class LogFollower {
   ///
   /// - Parameter milliseconds: How long to wait for the first bytes.
   /// - Returns: The lines; none if none is complete in time, and `nil` at the end of a pipe.
-  /// - Throws: `InvalidInputError` if reading fails, or if the log is compressed.
+  /// - Throws: `InvalidInputError` if reading fails, or if the log is compressed or in UTF-16.
   package func lines(within milliseconds: Int32) throws(InvalidInputError) -> [ArraySlice<UInt8>]? {
     guard !isAtEnd else { return nil }
     if !isFile {
@@ -96,6 +96,11 @@ package final class LogFollower {
   }
 
   private func check(_ head: [UInt8]) throws(InvalidInputError) {
+    if LogEncoding.isUTF16(head) {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(InputFile.name(path)) is text in UTF-16",
+        nextStep: "convert it: `\(LogEncoding.command) | cdprof log -`")
+    }
     let isGzip = head.starts(with: GzipStream.magic)
     guard isGzip || LogCompression.of(head) != nil else { return }
     let command = isGzip ? "gunzip -c" : LogCompression.of(head)?.command ?? ""

@@ -99,6 +99,9 @@ package final class LogLines {
     }
     guard decompresses(head) else {
       isBinary = head.prefix(4_096).contains(0)
+      if LogEncoding.isUTF16(head) {
+        return fail("is text in UTF-16", "convert it: `\(LogEncoding.command) | cdprof log -`")
+      }
       if let other = LogCompression.of(head) {
         return fail(
           "is a \(other.rawValue) file", "decompress it: `\(other.command) FILE | cdprof log -`")
@@ -202,6 +205,17 @@ enum LogArchive {
       message: "\(path) is \(suffix == "tracev3" ? "part of " : "")a log archive, not text",
       nextStep: "convert the archive on a Mac: `log show --archive FILE.logarchive --debug "
         + "--predicate 'subsystem == \"com.apple.coredata\"' > app.log`")
+  }
+}
+
+/// The encoding of a text that isn't UTF-8, which begins with a byte order mark.
+enum LogEncoding {
+  /// The command that writes a file in UTF-16 to standard output as UTF-8.
+  static let command = "iconv -f UTF-16 -t UTF-8 FILE"
+
+  /// Returns whether a file's first bytes are the byte order mark of UTF-16.
+  static func isUTF16(_ bytes: [UInt8]) -> Bool {
+    bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
   }
 }
 

@@ -92,6 +92,13 @@ struct LogFollowerTests {
     #expect(error?.description.contains("gunzip -c FILE | cdprof log -") == true)
   }
 
+  @Test func logsInUTF16CantBeFollowed() throws {
+    try Data([0xFF, 0xFE, 0x43, 0]).write(to: URL(filePath: try path()))
+    let follower = try LogFollower(path: try path())
+    let error = #expect(throws: InvalidInputError.self) { try follower.lines(within: 0) }
+    #expect(error?.description.contains("iconv -f UTF-16 -t UTF-8 FILE | cdprof log -") == true)
+  }
+
   /// Whatever was shown before, the report at the end is that of the whole file.
   @Test func stoppedLogHasTheReportOfTheFile() throws {
     let select = "CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.Z_PK = ? \n"

@@ -103,6 +103,8 @@ struct LogSourceTests {
     (bytes: text("hello\nworld\n"), message: "none of its 2 lines is from Core Data"),
     (bytes: text("x\n"), message: "none of its 1 line is from Core Data"),
     (bytes: noise, message: "it contains binary data"),
+    (bytes: utf16(isBigEndian: false), message: "is text in UTF-16"),
+    (bytes: utf16(isBigEndian: true), message: "is text in UTF-16"),
     (bytes: gzip(text("no log\n")), message: "none of its 1 line is from Core Data"),
     (bytes: gzip(noise), message: "it contains binary data"),
     (bytes: gzip([]), message: "is empty"),
@@ -115,6 +117,13 @@ struct LogSourceTests {
   ]
 
   private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  private static func utf16(isBigEndian: Bool) -> [UInt8] {
+    "\u{FEFF}CoreData: sql: COMMIT\n".utf16.flatMap { unit -> [UInt8] in
+      let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+      return isBigEndian ? [high, low] : [low, high]
+    }
+  }
 
   private static let noise: [UInt8] = {
     var generator = SeededGenerator(seed: 16, stream: "log")
