@@ -97,6 +97,24 @@ struct LogLineTests {
     #expect(message.logClass == logClass && message.text.string == text)
   }
 
+  /// The message of a record can be without `CoreData:`, which its subsystem and category state.
+  @Test(
+    arguments: [
+      ("com.apple.coredata", "error", "error: no such table", .error, "no such table"),
+      ("com.apple.coredata", "error", "no such table", .error, "no such table"),
+      ("com.apple.coredata", "sql", "SELECT 1", .sql, "SELECT 1"),
+      ("com.apple.coredata", "other", "a message", .message, "a message"),
+      ("com.example.app", "error", "error: no such table", nil, ""),
+    ] as [(String, String, String, LogClass?, String)])
+  func categoriesOfRecordsAreClasses(
+    subsystem: String, category: String, message: String, logClass: LogClass?, text: String
+  ) {
+    let line =
+      #"{"eventMessage":"\#(message)","subsystem":"\#(subsystem)","category":"\#(category)"}"#
+    let found = LogLine(ArraySlice(line.utf8)).message
+    #expect(found?.logClass == logClass && (found?.text.string ?? "") == text)
+  }
+
   /// A message of a log class, and its kind; `nil` if it's unrecognized.
   @Test(
     arguments: [
