@@ -77,7 +77,7 @@ package struct StoreRows {
 
   private static let pageSize = 500
 
-  /// Calls a closure with up to 500 readable rows at a time, in the order of the file.
+  /// Calls a closure with up to 500 readable rows at a time, by primary key.
   ///
   /// A batch ends earlier if its rows are large, so that long values don't add up.
   ///
@@ -89,6 +89,8 @@ package struct StoreRows {
     let keys = try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
       request.predicate = predicate
+      // Without an order, SQLite can read the keys from an index.
+      request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
       request.fetchBatchSize = StoreRows.pageSize
       request.fetchLimit = limit ?? 0
       return try context.fetchBatched(request)

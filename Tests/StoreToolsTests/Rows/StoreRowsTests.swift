@@ -85,6 +85,20 @@ struct StoreRowsTests {
     #expect(failure?.nextStep == "its entities are: \(entity)")
   }
 
+  /// SQLite could read the keys from an index, in its order.
+  @Test func rowsAreInTheOrderOfTheirPrimaryKeys() throws {
+    let store = try OfficeStore()
+    try store.run("CREATE INDEX byVersion ON ZTAG (Z_OPT); UPDATE ZTAG SET Z_OPT = 10 - Z_PK")
+    for (limit, keys) in [(nil, ["p1", "p2"]), (1, ["p1"])] as [(Int?, [String])] {
+      var found: [String] = []
+      try StoreRows(store.url, entity: "Tag", where: nil, limit: limit).forEach { row in
+        found.append(String(row.id.split(separator: "/").last ?? ""))
+      }
+      #expect(found == keys)
+    }
+    withExtendedLifetime(store.folder) {}
+  }
+
   /// A cycle of parent entities doesn't hide rows.
   @Test func cyclicEntityParentsAreRead() throws {
     let store = try OfficeStore()
