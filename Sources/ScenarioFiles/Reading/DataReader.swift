@@ -177,8 +177,8 @@ struct DataReader {
   private func entity(of entry: YAMLEntry) -> NSEntityDescription? {
     document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
       let key = entry.key
-      guard let entity = scopes.names.model.entitiesByName[key.text] else {
-        let known = scopes.names.entities
+      guard let entity = scopes.rowNames.model.entitiesByName[key.text] else {
+        let known = scopes.rowNames.entities
         throw LanguageProblem(
           "the model has no entity `\(key.text)`", at: key.range,
           didYouMean: NearestName.of(
@@ -218,7 +218,7 @@ struct DataReader {
     of entry: YAMLEntry, for entity: NSEntityDescription
   ) -> Generator? {
     document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
-      let property = try scopes.names.property(entry.key.text, of: entity, at: entry.key.range)
+      let property = try scopes.rowNames.property(entry.key.text, of: entity, at: entry.key.range)
       let generator = try Generator(
         try words(of: entry), at: document.range(of: entry.node))
       try GeneratorCheck(property: property, entry: entry.key).check(

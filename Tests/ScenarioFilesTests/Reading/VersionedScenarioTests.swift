@@ -40,6 +40,26 @@ struct VersionedScenarioTests {
     #expect(ExportCheck(scenario).diagnostics.map(\.line) == [4, 8, 10, 11])
   }
 
+  @Test("Generators are for the properties of the data's version, not those of the current one")
+  func dataIsCheckedAgainstItsVersion() throws {
+    func read(_ generator: String) throws -> Scenario {
+      try ScenarioReader.read(
+        text: """
+          name: Versions
+          model: Articles
+          data: {version: Articles both, Article: {count: 3, \(generator)}}
+          steps: []
+          """,
+        url: PackagedScenarios.folder.appendingPathComponent("versions.yml"), path: "versions.yml")
+    }
+    let scenario = try read("rating: random")
+    #expect(scenario.dataModel.entitiesByName["Article"]?.attributesByName["rating"] != nil)
+    #expect(scenario.model.entitiesByName["Article"]?.attributesByName["rating"] == nil)
+    let error = #expect(throws: ScenarioDiagnostics.self) { try read("subtitle: text 4") }
+    let messages = (error?.diagnostics ?? []).map(\.problem.message)
+    #expect(messages == ["Article has no property `subtitle`"])
+  }
+
   @Test(arguments: [
     ("Orders 5", "{migrate: Orders 4}", 4, 12, "the model has no version `Orders 5`"),
     ("Orders", "{migrate: Orders 9}", 7, 15, "the model has no version `Orders 9`"),
