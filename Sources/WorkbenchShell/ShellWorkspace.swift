@@ -155,6 +155,7 @@ package final class ShellWorkspace {
       configuration = contents.configuration
     } catch {
       ScratchFolders.remove(folder)
+      if let invalid = error as? GeneratedRowsError { throw invalid.diagnostics(in: scenario) }
       throw error
     }
   }

@@ -27,8 +27,8 @@ package enum ScenarioData {
   ///   - type: The type of the store.
   ///   - options: The store's options.
   ///   - progress: A closure that receives the number of rows created so far and the total.
-  /// - Throws: A `CountExpressionError` if a count has no value; otherwise, the framework's
-  ///   `NSError`.
+  /// - Throws: A `CountExpressionError` if a count has no value; a `GeneratedRowsError` if the
+  ///   model doesn't allow the rows; otherwise, the framework's `NSError`.
   package static func make(
     _ plan: DataPlan, model: NSManagedObjectModel, scale: Int, at url: URL,
     type: NSPersistentStore.StoreType = .sqlite, options: [String: any Sendable] = [:],
@@ -80,5 +80,50 @@ package enum ScenarioData {
         return EntityCount(name: name, count: try context.count(for: request))
       }
     }
+  }
+}
+
+/// The error of generated rows that the model doesn't allow, such as equal values of a uniqueness
+/// constraint.
+package struct GeneratedRowsError: Error, Sendable, CustomStringConvertible {
+  private let entity: String
+  private let reason: String
+  /// The source range of the entity's count.
+  private let range: SourceRange
+
+  /// Creates the error of a save, or returns `nil` if the cause isn't the values of the rows.
+  init?(_ plan: EntityPlan, _ error: NSError) {
+    guard error.domain == NSCocoaErrorDomain else { return nil }
+    switch error.code {
+    case NSManagedObjectConstraintMergeError:
+      let conflicts =
+        error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict] ?? []
+      let names = conflicts.first?.constraint.joined(separator: ", ") ?? "values"
+      reason = "several have the same \(names)"
+    case NSValidationMultipleErrorsError...NSValidationInvalidURIError:
+      let details = ErrorText.details(of: error)
+      reason = (details.isEmpty ? [ErrorText.of(error)] : details).joined(separator: " ")
+    default:
+      return nil
+    }
+    entity = plan.entity
+    range = plan.count.range
+  }
+
+  /// A message with the entity and the reason.
+  package var description: String { "the rows of `\(entity)` aren't valid: \(reason)" }
+
+  /// Returns the error at the count of the entity in a scenario.
+  package func diagnostics(in scenario: Scenario) -> ScenarioDiagnostics {
+    let lines = Scenario.lines(of: scenario.text)
+    let index = range.line - 1
+    return ScenarioDiagnostics([
+      ScenarioDiagnostic(
+        file: scenario.path, keyPath: "data.\(entity)",
+        problem: LanguageProblem(
+          description, at: range,
+          nextStep: "change the generators or the count, or what the model requires"),
+        sourceLine: lines.indices.contains(index) ? lines[index] : nil)
+    ])
   }
 }

@@ -40,8 +40,8 @@ package struct StoreBuilder {
   ///   - type: The type of the store.
   ///   - options: The store's options; for a SQLite store, in addition to its own.
   ///   - progress: A closure that receives the number of rows after each save.
-  /// - Throws: The framework's `NSError`, for example if generated values violate the model's
-  ///   validation rules.
+  /// - Throws: A `GeneratedRowsError` if generated values violate the model's validation rules or
+  ///   uniqueness constraints; otherwise, the framework's `NSError`.
   package func build(
     at url: URL, type: NSPersistentStore.StoreType = .sqlite,
     options: [String: any Sendable] = [:], progress: (Int) -> Void = { _ in }
@@ -63,16 +63,30 @@ package struct StoreBuilder {
       let count = counts[plan.entity] ?? 0
       for start in stride(from: 0, to: count, by: StoreBuilder.batch) {
         let range = start..<min(count, start + StoreBuilder.batch)
-        try context.performAndWait {
-          let ids = try fill.insert(rows: range, into: context, made: made)
-          made[plan.entity, default: []] += ids
+        try StoreBuilder.saving(plan) {
+          try context.performAndWait {
+            let ids = try fill.insert(rows: range, into: context, made: made)
+            made[plan.entity, default: []] += ids
+          }
         }
         rows += range.count
         progress(rows)
       }
     }
     for plan in order.plans where !(order.late[plan.entity] ?? []).isEmpty {
-      try relate(plan, late: order.late[plan.entity] ?? [], made: made, in: context)
+      try StoreBuilder.saving(plan) {
+        try relate(plan, late: order.late[plan.entity] ?? [], made: made, in: context)
+      }
+    }
+  }
+
+  /// Calls a closure that saves rows of an entity, and names the entity if they aren't valid.
+  private static func saving(_ plan: EntityPlan, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      if let invalid = GeneratedRowsError(plan, error as NSError) { throw invalid }
+      throw error
     }
   }
 

@@ -72,9 +72,9 @@ package struct ScenarioRunner {
   ///   - progress: A closure that's called with the progress of the run.
   ///   - examine: A closure that's called with the result and the original data, before that's
   ///     removed.
-  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, or if the engine
-  ///   can't run a step; a `StepFailure`; an `NSError` of the framework or the file system; or the
-  ///   closure's error.
+  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, if the model doesn't
+  ///   allow the generated rows, or if the engine can't run a step; a `StepFailure`; an `NSError`
+  ///   of the framework or the file system; or the closure's error.
   package func run(
     progress: (RunProgress) -> Void = { _ in },
     examining examine: (RunResult, URL) throws -> Void = { _, _ in }
@@ -83,6 +83,8 @@ package struct ScenarioRunner {
       return try result(progress: progress, examining: examine)
     } catch let error as CountExpressionError {
       throw ScenarioDiagnostics([diagnostic(error)])
+    } catch let error as GeneratedRowsError {
+      throw error.diagnostics(in: scenario)
     }
   }
 

@@ -197,6 +197,11 @@ package struct GeneratorCheck {
           at: word.range,
           nextStep: "write, for example, `\(literal.example)`")
       }
+      if !attribute.isOptional, let word = words.first(where: { AttributeLiteral.isNil($0) }) {
+        throw LanguageProblem(
+          "`\(entry.text)` is required, so `\(word.text)` isn't one of its values", at: word.range,
+          nextStep: "remove `\(word.text)`, or make the attribute optional in the model")
+      }
     default: break
     }
   }

@@ -157,6 +157,34 @@ struct StoreBuilderTests {
     #expect(files.sorted() == ["first.sqlite", "second.sqlite", "third.sqlite"])
   }
 
+  @Test(
+    "Rows that the model doesn't allow are an error at the count of their entity",
+    arguments: [
+      (
+        "Journal", "{Country: {count: 2}, Entry: {count: 3, longitude: 'one of [500]'}}", 44,
+        "the rows of `Entry` aren't valid: 3 x longitude is 500.0, but it must satisfy SELF <= 180."
+      ),
+      (
+        "Places", "{Place: {count: 3, code: 'one of [1]'}}", 23,
+        "the rows of `Place` aren't valid: several have the same code"
+      ),
+    ])
+  func invalidRowsAreAnErrorWithAPosition(
+    model: String, data: String, column: Int, message: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      text: "name: Rows\nmodel: \(model)\ndata: \(data)\nsteps: []\n",
+      url: PackagedScenarios.folder.appendingPathComponent("rows.yml"), path: "rows.yml")
+    let error = #expect(throws: ScenarioDiagnostics.self) {
+      try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+    }
+    let found = try #require(error?.diagnostics.first)
+    #expect(found.problem.message == message)
+    #expect(found.line == 3 && found.column == column)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+  }
+
   @Test
   func progressReachesTheLastRow() throws {
     let folder = try TemporaryFolder()

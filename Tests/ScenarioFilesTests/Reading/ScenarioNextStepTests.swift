@@ -67,6 +67,16 @@ struct ScenarioNextStepTests {
     #expect(found.allSatisfy { $0.nextStep.contains(example) }, "\(found)")
   }
 
+  @Test("A required attribute has no nil among its values", arguments: ["nil", "null"])
+  func requiredAttributesAreNotNil(word: String) throws {
+    let found = try errors(
+      "{Country: {count: 2}, Mood: {count: 5, country: cycle, date: 'one of [\(word)]'}}",
+      ["fetch Mood"])
+    #expect(
+      found.map(\.problem.message) == ["`date` is required, so `\(word)` isn't one of its values"])
+    #expect(found.map(\.column) == [77])
+  }
+
   @Test("A file that can't be included is an error without line feeds")
   func missingIncludedFileIsOneLine() throws {
     let found = try errors("{include: no.yml, Country: {count: 2}}", ["fetch Country"])
