@@ -155,8 +155,17 @@ enum Secrets {
   /// Returns a text in which the password of each URL is replaced.
   ///
   /// A password that isn't escaped can contain `@`, so it ends at the last one of a word.
+  ///
+  /// **Cost:** linear in the text, whatever the lengths of its words.
   static func hidden(in text: String) -> String {
-    text.replacing(/(\w+:\/\/[^\s:\/@]*):[^\s@]*@(?:[^\s@]*@)*/) { "\($0.1):…@" }
+    text.replacing(/\S+/) { hidden(inWord: $0.output) }
       .replacing(/([?&]password=)[^\s&]*/) { "\($0.1)…" }
+  }
+
+  private static func hidden(inWord word: Substring) -> String {
+    guard let end = word.lastIndex(of: "@"),
+      let start = word[..<end].firstMatch(of: /\w:\/\/[^\s:\/@]*:/)
+    else { return String(word) }
+    return "\(word[..<start.range.upperBound])…\(word[end...])"
   }
 }

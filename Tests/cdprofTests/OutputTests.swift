@@ -44,6 +44,13 @@ struct OutputTests {
     #expect(!outcome.errors.contains("secret"), "\(outcome.errors)")
   }
 
+  @Test func messageWithALongWordTakesLittleTime() throws {
+    let path = String(repeating: "a", count: 60_000)
+    let outcome = try program.run(["log", path], cpuSeconds: 20)
+    #expect(outcome.status == 66)
+    #expect(outcome.errors == "there's no file \(path)\ncheck the path\n")
+  }
+
   @Test func fullStandardOutputFails() throws {
     let script = Self.commands.map { "cdprof \($0) > /dev/full 2> e; echo \"$? $(cat e)\"" }
     let outcome = try program.bash(Self.setUp + script.joined(separator: "\n"))
