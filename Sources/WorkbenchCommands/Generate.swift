@@ -45,6 +45,7 @@ struct Generate: Executable {
     let generator = try ClassGenerator(found.model, file: found.url.lastPathComponent)
     let folder = GeneratedFolder(URL(fileURLWithPath: out, isDirectory: true), force: force)
     let files = generator.files(style)
+    try OutputFile.checkFolder(out)
     let written = try OutputFile.naming(URL(fileURLWithPath: out), "written") {
       try folder.write(files)
     }

@@ -246,6 +246,8 @@ struct Run: Executable {
       console.writeError(clash)
       return .usage
     }
+    // All files are in this folder, so a wrong one is reported once.
+    do { try OutputFile.checkFolder(out) } catch { return report(error, console) }
     var status = ExitStatus.success
     for run in runs {
       do { try run.checkOutput() } catch { status = status.worse(report(error, console)) }

@@ -10,10 +10,28 @@ import SQLiteDriver
 package enum OutputFile {
   /// Creates the folder if it doesn't exist.
   ///
-  /// - Throws: An `NSError` of the file system.
+  /// - Throws: An `InvalidInputError`, as in `checkFolder(_:)`; an `NSError` of the file system.
   package static func makeFolder(_ url: URL) throws {
+    try checkFolder(url.relativePath)
     try naming(url, "created") {
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+  }
+
+  /// Checks that a path is that of a folder, or of one that can be created.
+  ///
+  /// - Throws: An `InvalidInputError` if there's something else at the path, or above it.
+  package static func checkFolder(_ path: String) throws(InvalidInputError) {
+    var folder = path
+    while !folder.isEmpty {
+      if let mode = FileKind.mode(of: folder, followingLinks: true) {
+        guard !FileKind.isFolder(mode) else { return }
+        let kind = FileKind.isRegular(mode) ? "a file" : FileKind.words(mode)
+        throw InvalidInputError(
+          kind: .unusable, message: "\(folder) is \(kind), not a folder",
+          nextStep: "write to another folder")
+      }
+      folder = (folder as NSString).deletingLastPathComponent
     }
   }
 
@@ -26,7 +44,9 @@ package enum OutputFile {
   /// - Throws: An `InvalidInputError` if the file can't be written.
   package static func check(_ url: URL, force: Bool) throws(InvalidInputError) {
     let path = url.relativePath
-    guard let mode = FileKind.mode(of: path, followingLinks: false) else { return }
+    guard let mode = FileKind.mode(of: path, followingLinks: false) else {
+      return try checkFolder((path as NSString).deletingLastPathComponent)
+    }
     let target = FileKind.mode(of: path, followingLinks: true) ?? mode
     guard FileKind.isRegular(target) || FileKind.isLink(target) else {
       throw InvalidInputError(

@@ -45,6 +45,23 @@ struct OverwritingTests {
     #expect(try Set(FileManager.default.contentsOfDirectory(atPath: out)) == Set(Self.written))
   }
 
+  /// The data isn't generated before the error, and the error is printed once.
+  @Test(
+    arguments: [
+      ["run", "tiny.yml", "small.yml", "--out", "out"],
+      ["run", "tiny.yml", "--report", "html", "--out", "out/sub", "--force"],
+      ["generate", PackageFiles.model, "--out", "out"], ["new", "name", "--out", "out"],
+      ["export", "tiny.yml", "--swift", "--out", "out"],
+    ])
+  func fileInPlaceOfAFolderIsAnError(arguments: [String]) throws {
+    for name in ["tiny", "small"] { _ = try scenario(name) }
+    let own = try program.folder.write(Self.own, to: "out")
+    let rejected = try program.run(arguments)
+    #expect(rejected.status == 65 && rejected.output.isEmpty)
+    #expect(rejected.errors == "out is a file, not a folder\nwrite to another folder\n")
+    #expect(try String(contentsOfFile: own, encoding: .utf8) == Self.own)
+  }
+
   @Test func scenariosThatWouldWriteTheSameStoreDoNotRun() throws {
     let paths = [try scenario("tiny"), try scenario("tiny-scale10")]
     let rejected = try program.run(["run"] + paths + ["--scale", "1,10", "--out", "out"])
