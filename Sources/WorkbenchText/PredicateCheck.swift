@@ -107,12 +107,16 @@ package struct PredicateCheck {
   private static func problem(
     _ error: PredicateSyntaxError, of kind: String, _ type: String, in word: Word
   ) -> LanguageProblem {
-    LanguageProblem(
+    let usual =
+      error.expected.isEmpty ? "use the format of `\(type)`" : "expected: \(error.expected)"
+    return LanguageProblem(
       "invalid \(kind): \(error.message)", at: word.range(at: error.column - 1),
-      didYouMean: error.suggestion,
-      nextStep: error.expected.isEmpty
-        ? "use the format of `\(type)`" : "expected: \(error.expected)")
+      didYouMean: error.suggestion, nextStep: error.lacksArgument ? literalStep : usual)
   }
+
+  /// What to do about a placeholder, which only a program can pass an argument for.
+  package static let literalStep =
+    "write the value or the key path itself instead of the placeholder"
 
   /// Checks that the entity has the key paths that a predicate compares.
   ///

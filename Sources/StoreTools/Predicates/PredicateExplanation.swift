@@ -84,7 +84,9 @@ package struct PredicateExplanation: Sendable {
       LanguageProblem(
         "`\(refusal.piece)` can't be translated to SQL: \(sentence(refusal.reason))",
         at: range(of: refusal.piece, in: text), didYouMean: refusal.suggestion,
-        nextStep: "rewrite it, or fetch without it and filter in memory"), in: text)
+        nextStep: refusal.piece.hasPrefix("%")
+          ? PredicateCheck.literalStep : "rewrite it, or fetch without it and filter in memory"),
+      in: text)
   }
 
   private static func sentence(_ reason: String) -> String {

@@ -60,4 +60,20 @@ struct PredicateExplanationTests {
     let carets = failure?.excerpt?.split(separator: "\n").last ?? ""
     #expect(carets.prefix { $0 == " " }.count == column - 1 + 2, "\(failure?.excerpt ?? "")")
   }
+
+  /// A predicate that's copied from a program can have placeholders.
+  @Test(arguments: ["date > %@", "%K == 3"])
+  func placeholdersAreToBeReplaced(format: String) throws {
+    let model = try model()
+    let failure = #expect(throws: CommandFailure.self) {
+      try PredicateExplanation(format, entity: "Mood", model: model)
+    }
+    #expect(failure?.nextStep == PredicateCheck.literalStep)
+    let entity = try #require(model.entitiesByName["Mood"])
+    let problem = #expect(throws: LanguageProblem.self) {
+      try PredicateCheck(names: ModelNames(model), entity: entity).check(format, at: nil)
+    }
+    #expect(problem?.message.hasSuffix("has no argument") == true)
+    #expect(problem?.nextStep == PredicateCheck.literalStep)
+  }
 }

@@ -6,6 +6,8 @@ struct PlaceholderSource {
   struct Mismatch: Error {
     let message: String
     let expected: String
+    /// Whether there are fewer arguments than placeholders.
+    var isMissing = false
   }
 
   private let arguments: [Any?]
@@ -76,7 +78,8 @@ struct PlaceholderSource {
     guard used < arguments.count else {
       throw Mismatch(
         message: "\(text) has no argument",
-        expected: "at least \(PluralForm.counted(used + 1, "argument")), not \(arguments.count)")
+        expected: "at least \(PluralForm.counted(used + 1, "argument")), not \(arguments.count)",
+        isMissing: true)
     }
     used += 1
     tookNull = arguments[used - 1] is NSNull

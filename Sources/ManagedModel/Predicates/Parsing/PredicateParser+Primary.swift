@@ -145,7 +145,7 @@ extension PredicateParser {
     do {
       value = try source?.argument(placeholder) ?? .placeholder(placeholder.text)
     } catch {
-      throw self.error(error.message, at: first.start, expected: error.expected)
+      throw self.error(error, at: first)
     }
     guard case .object(let object) = value else {
       let isNull = source?.tookNull == true
@@ -330,7 +330,7 @@ extension PredicateParser {
     do {
       return try source?.keyPath(placeholder.text) ?? placeholder.text
     } catch {
-      throw self.error(error.message, at: first.start, expected: error.expected)
+      throw self.error(error, at: first)
     }
   }
 }

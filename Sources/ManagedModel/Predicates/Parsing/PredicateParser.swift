@@ -230,6 +230,14 @@ struct PredicateParser {
         message: message, expected: expected, suggestion: suggestion))
   }
 
+  /// Returns an error for a placeholder.
+  func error(_ mismatch: PlaceholderSource.Mismatch, at token: PredicateToken) -> Failure {
+    Failure(
+      PredicateSyntaxError(
+        format: format, column: PredicateLexer.column(of: token.start, in: format),
+        message: mismatch.message, expected: mismatch.expected, lacksArgument: mismatch.isMissing))
+  }
+
   /// Returns an error for an unexpected token.
   ///
   /// A word between two values is compared with the operators for a suggestion.
@@ -266,16 +274,19 @@ package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConv
   package let expected: String
   /// The most similar known word.
   package let suggestion: String?
+  /// Whether a placeholder has no argument.
+  package let lacksArgument: Bool
 
   package init(
     format: String, column: Int, message: String, expected: String = "",
-    suggestion: String? = nil
+    suggestion: String? = nil, lacksArgument: Bool = false
   ) {
     self.format = format
     self.column = column
     self.message = message
     self.expected = expected
     self.suggestion = suggestion
+    self.lacksArgument = lacksArgument
   }
 
   /// Returns two lines: the format, truncated around the column if it's long, and a `^` below it.
