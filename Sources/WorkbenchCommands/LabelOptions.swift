@@ -22,7 +22,8 @@ struct LabelOptions: ParsableArguments {
     for text in texts {
       guard let label = ReportLabel(text) else {
         throw ValidationError(
-          "--label must be KEY=VALUE, with letters, digits, and _ in KEY, not `\(text)`.")
+          "--label must be KEY=VALUE, not `\(text)`; KEY has letters, digits, and _, and doesn't "
+            + "begin with a digit.")
       }
       guard label.value.utf8.count <= InputLimits.labelValue else {
         throw ValidationError(

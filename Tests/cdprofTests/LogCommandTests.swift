@@ -91,6 +91,7 @@ struct LogCommandTests {
   @Test(arguments: [
     ([], "--label requires --report jsonl."), (["--label", "a=2"], "two --label options"),
     (["--label", "b"], "must be KEY=VALUE"), (["--label", "b-c=1"], "must be KEY=VALUE"),
+    (["--label", "1a=b"], "not `1a=b`; KEY has letters, digits, and _, and doesn't begin with"),
     (["--label", "b=" + String(repeating: "x", count: 201)], "at most 200 bytes, not 201"),
     ((0..<20).flatMap { ["--label", "a\($0)=1"] }, "At most 20 --label options"),
   ])
