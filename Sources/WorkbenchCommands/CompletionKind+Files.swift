@@ -4,6 +4,7 @@ import OpenCoreData
 import ScenarioFiles
 import ScenarioLanguage
 import StoreTools
+import WorkbenchText
 
 /// What the shell offers for an argument: files with the usual extensions, or names that the files
 /// on the command line contain.
@@ -32,10 +33,11 @@ extension CompletionKind {
     }
   }
 
-  /// The versions of the model on the command line.
+  /// The versions of the model on the command line; a store, which has only one, may precede it.
   static let versions = custom { line, _, _ in
     CommandLineWords(line).firstFile { path in
-      try NSManagedObjectModel.versions(of: URL(fileURLWithPath: path))
+      let url = URL(fileURLWithPath: path)
+      return try ModelFile.isStore(url) ? [] : NSManagedObjectModel.versions(of: url)
     }
   }
 

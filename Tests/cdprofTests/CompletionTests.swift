@@ -74,6 +74,8 @@ struct CompletionTests {
       try bash(["predicate", "x", "--model", model, "--entity", "Countr"], program) == ["Country"])
     let versions = PackageFiles.model.replacing("Moody.xcdatamodel", with: "Orders.xcdatamodeld")
     #expect(try bash(["model", versions, "--version", "Orders"], program).count == 4)
+    #expect(
+      try bash(["migrate", store, "--to", versions, "--version", "Orders"], program).count == 4)
     #expect(try bash(["run", "a\\ b.yml", "--variant", ""], program).count > 1)
     #expect(try bash(["rows", "mood.sqlite", ""], program).isEmpty)
   }
