@@ -150,7 +150,8 @@ struct LogAggregatorTests {
     fetch.insert(history + count, at: 1)
     let report = SampleLogs.report(
       history + fetch.joined() + "CoreData: sql: SELECT Z_MAX FROM Z_PRIMARYKEY\n" + history)
-    #expect(report.statements.map(\.kind) == [.housekeeping, .select, .housekeeping, .housekeeping])
+    #expect(
+      report.statements.map(\.kind) == [.housekeeping, .select, .housekeeping, .housekeeping])
     #expect(report.statements.map(\.times.total) == [270_000, 200, 400, 0])
     #expect(report.statements.map(\.rows) == [21, 2, 1, 0])
     #expect(report.costs.all == [.selects: 1, .rows: 2, .fetches: 1])

@@ -48,7 +48,7 @@ struct RepeatedResultTests {
     #expect(found.map(\.formula) == ["the same in each of 2 runs"])
     #expect(found.map(\.actual) == [.text("4, 6")])
     #expect(found.map(\.location.line) == [3])
-    #expect(found.allSatisfy(\.isUnmet))
+    #expect(found.allSatisfy { $0.isUnmet })
   }
 
   @Test func expectationsMustBeMetInEachRun() {
