@@ -265,9 +265,15 @@ extension ModelComparison {
     }
     change(
       new, entity, "delete rule", old.deleteRule.documentName, new.deleteRule.documentName, .none)
-    let inverse = old.inverseRelationship.flatMap { former in
-      former.entity.flatMap { laterEntities[ObjectIdentifier($0)] }?.ownProperties
-        .first { $0.name == former.name || $0.renamingIdentifier == former.renamingIdentifier }
+    let inverse = old.inverseRelationship.flatMap { former -> NSPropertyDescription? in
+      guard let entity = former.entity.flatMap({ laterEntities[ObjectIdentifier($0)] }) else {
+        return nil
+      }
+      let formers = formerProperties[ObjectIdentifier(entity)] ?? [:]
+      return entity.ownProperties.first { formers[ObjectIdentifier($0)] === former }
+        ?? entity.ownProperties.first {
+          $0.name == former.name || $0.renamingIdentifier == former.renamingIdentifier
+        }
     }
     // A store has one owner for each destination of a to-many relationship without an inverse.
     let losesOwners =

@@ -267,12 +267,18 @@ enum RenamingMatch {
     _ old: [Member], _ new: [Member], name: (Member) -> String, identifier: (Member) -> String?,
     unless isObstacle: (_ old: Member, _ new: Member) -> Bool = { _, _ in false }
   ) -> [(old: Member, new: Member)] {
+    func isExplicit(_ member: Member) -> Bool {
+      identifier(member).map { $0 != name(member) } ?? false
+    }
     var byName: [String: Member] = [:]
     var byIdentifier: [String: Member] = [:]
     for member in old {
       byName[name(member)] = byName[name(member)] ?? member
-      let identifier = identifier(member) ?? name(member)
+      guard isExplicit(member), let identifier = identifier(member) else { continue }
       byIdentifier[identifier] = byIdentifier[identifier] ?? member
+    }
+    func unrenamed(_ name: String) -> Member? {
+      byName[name].flatMap { isExplicit($0) ? nil : $0 }
     }
     var used: Set<ObjectIdentifier> = []
     var found: [ObjectIdentifier: Member] = [:]
@@ -284,12 +290,16 @@ enum RenamingMatch {
         found[ObjectIdentifier(member)] = former
       }
     }
-    func isExplicit(_ member: Member) -> Bool {
-      identifier(member).map { $0 != name(member) } ?? false
+    // The identifier is the name in the first version; without one, it's the current name. Another
+    // member can have the first name of one that was renamed before.
+    take { member in
+      byName[name(member)].flatMap {
+        isExplicit(member) && identifier($0) == identifier(member) ? $0 : nil
+      }
     }
-    // The identifier is the name in the first version; without one, it's the current name.
     take { isExplicit($0) ? identifier($0).flatMap { byIdentifier[$0] } : nil }
-    take { byIdentifier[identifier($0) ?? name($0)] }
+    take { isExplicit($0) ? identifier($0).flatMap { unrenamed($0) } : nil }
+    take { isExplicit($0) ? nil : unrenamed(name($0)) ?? byIdentifier[name($0)] }
     // Some models have the name in the previous version as the identifier.
     take { isExplicit($0) ? identifier($0).flatMap { byName[$0] } : nil }
     // The identifier can be a name that a version in between had; what that one replaced may have

@@ -248,6 +248,20 @@ import Testing
     #expect(comparison.effect == .none)
   }
 
+  @Test("What was renamed before isn't what has its first name now")
+  func renamedMembersAreThemselves() throws {
+    func model(_ name: String) throws -> NSManagedObjectModel {
+      try Self.model(
+        #"<entity name="A"><attribute name="x" optional="YES" attributeType="String"/>"#
+          + #"<attribute name="\#(name)" elementID="x" optional="YES" attributeType="String"/>"#
+          + #"</entity><entity name="B" elementID="A"/>"#)
+    }
+    let same = ModelComparison(from: try model("y"), to: try model("y"))
+    #expect(same.differences == [])
+    let renamed = ModelComparison(from: try model("y"), to: try model("z"))
+    #expect(Self.lines(renamed) == ["renamed attribute A.z from y"])
+  }
+
   /// Hashes determine whether a store opens, so every change of a hash must be a difference.
   @Test func everyHashChangeIsADifference() throws {
     for seed in 0..<120 as Range<UInt64> {

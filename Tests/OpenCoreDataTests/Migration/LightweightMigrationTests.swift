@@ -222,6 +222,19 @@ struct LightweightMigrationTests {
     #expect(try values("seniority", direct.open(renamed("seniority", nil))) == [nil, nil, nil])
   }
 
+  @Test("A renamed attribute, and a new one with its first name, both keep their values")
+  func attributesWithOneFirstNameKeepTheirValues() throws {
+    func version(_ name: String) -> NSManagedObjectModel {
+      Self.model { person, _ in
+        person.properties.append(Self.attribute(name, .integer16AttributeType, renaming: "age"))
+      }
+    }
+    let store = try Self.store(version("years"))
+    try store.migrate(to: version("yearsOfAge"))
+    #expect(try values("age", store.open(version("yearsOfAge"))) == ["36", nil, "7"])
+    #expect(try values("yearsOfAge", store.open(version("yearsOfAge"))) == [nil, nil, nil])
+  }
+
   @Test("An attribute renamed to the name of one that a version in between removed is a new one")
   func attributeWithAFormerNameIsNew() throws {
     let next = Self.model { person, _ in
