@@ -120,6 +120,44 @@ package struct InferredMapping {
   }
 }
 
+extension InferredMapping {
+  /// Returns whether only the inverse of a relationship continues all pairs of objects.
+  ///
+  /// This is the case if subentities declared the inverse separately before, each with an inverse
+  /// of its own, of which the relationship continues only some.
+  /// - Parameters:
+  ///   - own: The relationships of the source that the relationship continues.
+  ///   - others: The relationships of the source that its inverse continues.
+  package static func lacksPairs(
+    _ own: [NSRelationshipDescription], ofInverse others: [NSRelationshipDescription]
+  ) -> Bool {
+    func isPaired(
+      _ former: NSRelationshipDescription, among known: [NSRelationshipDescription]
+    ) -> Bool {
+      guard let inverse = former.inverseRelationship else { return false }
+      return known.contains { $0 === inverse }
+    }
+    return others.count > 1 && !others.allSatisfy { isPaired($0, among: own) }
+      && own.allSatisfy { isPaired($0, among: others) }
+  }
+
+  /// The stored relationships of the source that each relationship of the destination continues.
+  ///
+  /// **Cost:** linear in the properties of all entities.
+  package var formerRelationships: [ObjectIdentifier: [NSRelationshipDescription]] {
+    var formers: [ObjectIdentifier: [NSRelationshipDescription]] = [:]
+    for property in entities.flatMap(\.properties) {
+      guard let later = property.destination as? NSRelationshipDescription,
+        let former = property.source as? NSRelationshipDescription, !former.isTransient
+      else { continue }
+      let known = formers[ObjectIdentifier(later)] ?? []
+      guard !known.contains(where: { $0 === former }) else { continue }
+      formers[ObjectIdentifier(later)] = known + [former]
+    }
+    return formers
+  }
+}
+
 extension InferredMapping.Entity {
   fileprivate init(keeping entity: NSEntityDescription) {
     (source, destination) = (entity, entity)

@@ -20,10 +20,11 @@ extension NSMappingModel {
   /// Creates the mapping model of an inferred mapping.
   convenience init(_ inferred: InferredMapping) {
     self.init()
+    let formers = inferred.formerRelationships
     entityMappings = inferred.entities.filter { entity in
       // An abstract entity has no instances of its own.
       !(entity.source?.isAbstract ?? true && entity.destination?.isAbstract ?? true)
-    }.map(\.mapping)
+    }.map { $0.mapping(formers) }
   }
 }
 
@@ -85,8 +86,13 @@ extension NSMappingModel {
 }
 
 extension InferredMapping.Entity {
-  /// The entity mapping, with expressions for all properties that have a source.
-  fileprivate var mapping: NSEntityMapping {
+  /// Returns the entity mapping, with expressions for all properties that have a source.
+  ///
+  /// A relationship that would lose objects which its inverse keeps is set by its inverse.
+  /// - Parameter formers: The relationships that each relationship continues.
+  fileprivate func mapping(
+    _ formers: [ObjectIdentifier: [NSRelationshipDescription]]
+  ) -> NSEntityMapping {
     let mapping = NSEntityMapping()
     (mapping.mappingType, mapping.name) = kind
     mapping.sourceEntityName = source?.name
@@ -105,9 +111,15 @@ extension InferredMapping.Entity {
       guard let relationship = property.destination as? NSRelationshipDescription else {
         return nil
       }
+      let isSetByInverse =
+        relationship.inverseRelationship.map { inverse in
+          InferredMapping.lacksPairs(
+            formers[ObjectIdentifier(relationship)] ?? [],
+            ofInverse: formers[ObjectIdentifier(inverse)] ?? [])
+        } ?? false
+      let source = isSetByInverse ? nil : property.storedSource
       let mapping = NSPropertyMapping(
-        relationship.name,
-        property.storedSource.map { MappingExpression.instances(ofRelationship: $0.name) })
+        relationship.name, source.map { MappingExpression.instances(ofRelationship: $0.name) })
       mapping.omitsOtherEntities = true
       return mapping
     }

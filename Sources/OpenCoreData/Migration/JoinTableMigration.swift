@@ -90,7 +90,8 @@ extension LightweightMigrationPlan {
     return old != new && (old[0] == new[1] || old[1] == new[0])
   }
 
-  /// Returns the join table of a relationship's former self, seen from that relationship.
+  /// Returns the join table of a relationship's former self, seen from that relationship; `nil` if
+  /// there's none, or several become one.
   private func formerJoinTable(
     of list: SQLToMany, of entity: SQLEntity
   ) -> (table: String, own: String, other: String, order: String?, backOrder: String?)? {
@@ -106,6 +107,12 @@ extension LightweightMigrationPlan {
         $0 === former.relationship ? nil : storage.destination.toMany[$0.name]?.orderColumn
       }
       return (table, own, other, order, back)
+    }
+    guard !lacksPairs(list.relationship, of: entity) else { return nil }
+    if let inverse = list.relationship.inverseRelationship,
+      lacksPairs(inverse, of: list.destination)
+    {
+      return nil
     }
     if let table = found(list.relationship, entity) { return table }
     guard let inverse = list.relationship.inverseRelationship,
@@ -159,7 +166,6 @@ extension LightweightMigrationPlan {
   ) {
     let own = SQLSyntax.quoted(join.ownColumn)
     let other = SQLSyntax.quoted(join.otherColumn)
-    let relationship = join.relationship.relationship
     let table = SQLSyntax.quoted(join.table)
     var known = join.former.map { Set($0.orders.keys) } ?? []
     if let former = join.former {
@@ -180,11 +186,7 @@ extension LightweightMigrationPlan {
           + "SELECT \(values.map(SQLSyntax.quoted).joined(separator: ", ")) "
           + "FROM \(SQLSyntax.quoted(current))", rowsOf: current)
     } else {
-      var pairs = keptPairs(of: relationship, of: join.entity)
-      if pairs == nil, let inverse = relationship.inverseRelationship {
-        pairs = keptPairs(of: inverse, of: join.relationship.destination)?.inverse
-      }
-      guard let pairs else {
+      guard let pairs = self.pairs(of: join) else {
         emptyJoinTables.insert(join.table)
         return
       }
@@ -205,11 +207,32 @@ extension LightweightMigrationPlan {
         rowsOf: pairs.table)
     }
     for order in [join.backOrderColumn, join.relationship.orderColumn].compactMap({ $0 })
-    where !known.contains(order) {
+    where isReordered(join) || !known.contains(order) {
       let isOwn = order == join.relationship.orderColumn
       fillOrder(
         order, in: join.table, by: isOwn ? join.ownColumn : join.otherColumn, purpose,
-        sortedBy: isOwn ? join.otherColumn : join.ownColumn)
+        sortedBy: isOwn ? join.otherColumn : join.ownColumn, isKept: known.contains(order))
     }
+  }
+
+  /// Returns the pairs of keys of a join table that isn't continued by this one alone.
+  private mutating func pairs(of join: JoinTableMigration) -> KeptJoinRows? {
+    let relationship = join.relationship.relationship
+    if !lacksPairs(relationship, of: join.entity),
+      let pairs = keptPairs(of: relationship, of: join.entity)
+    {
+      return pairs
+    }
+    return relationship.inverseRelationship.flatMap {
+      keptPairs(of: $0, of: join.relationship.destination)?.inverse
+    }
+  }
+
+  /// Returns whether the pairs are of several relationships, whose order keys can be the same.
+  private func isReordered(_ join: JoinTableMigration) -> Bool {
+    let relationship = join.relationship.relationship
+    let inverse = relationship.inverseRelationship
+    return continuesSeveral(relationship, of: join.entity)
+      || inverse.map { continuesSeveral($0, of: join.relationship.destination) } ?? false
   }
 }

@@ -99,15 +99,13 @@ extension LightweightMigrationPlan {
     guard table.source != nil else { return }
     let columns = Dictionary(
       table.columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    func isEmpty(_ name: String) -> Bool {
-      columns[name]?.sources.values.allSatisfy { $0 == .null } ?? true
-    }
     for entity in table.root.family {
       for column in entity.ownColumns {
         guard let relationship = column.property as? NSRelationshipDescription else { continue }
-        var isFilled = !isEmpty(column.name)
-        var hasOrder = column.orderColumn.map { !isEmpty($0) } ?? true
-        if !isFilled, let pairs = pairs(for: relationship, of: entity) {
+        var isFilled = !Self.isEmpty(column.name, in: columns)
+        var hasOrder = column.orderColumn.map { !Self.isEmpty($0, in: columns) } ?? true
+        let isMerged = lacksPairs(relationship, of: entity)
+        if !isFilled || isMerged, let pairs = pairs(for: relationship, of: entity) {
           fill(column.name, column.orderColumn, of: table.root, from: pairs)
           if let inverse = relationship.inverseRelationship {
             checkOwners(inverse, in: pairs.inverse)
@@ -115,7 +113,7 @@ extension LightweightMigrationPlan {
           (isFilled, hasOrder) = (true, hasOrder || pairs.backOrder != nil)
         }
         guard isFilled else { continue }
-        if let numbers = column.entityColumn, isEmpty(numbers),
+        if let numbers = column.entityColumn, isMerged || Self.isEmpty(numbers, in: columns),
           let destination = relationship.destinationEntity.flatMap(destination.storedEntity)
         {
           let (name, key) = (SQLSyntax.quoted(table.root.table), SQLSyntax.quoted(column.name))
@@ -125,27 +123,58 @@ extension LightweightMigrationPlan {
               + "FROM \(SQLSyntax.quoted(destination.table)) d WHERE d.Z_PK = \(name).\(key)) "
               + "WHERE \(key) IS NOT NULL", rowsOf: table.root.table)
         }
-        if let order = column.orderColumn, !hasOrder {
+        // Order keys of several relationships can be the same.
+        let isReordered = isMerged || continuesSeveral(relationship, of: entity)
+        if let order = column.orderColumn, isReordered || !hasOrder {
           fillOrder(
-            order, in: table.root.table, by: column.name, "\(entity.name).\(relationship.name)")
+            order, in: table.root.table, by: column.name, "\(entity.name).\(relationship.name)",
+            isKept: hasOrder)
         }
       }
     }
-    for list in hiddenLists(in: table.root) {
+    fillHiddenLists(of: table.root, columns)
+  }
+
+  /// Sets the keys and order keys of the to-many relationships without an inverse.
+  private mutating func fillHiddenLists(of root: SQLEntity, _ columns: [String: MigratedColumn]) {
+    for list in hiddenLists(in: root) {
       guard case .foreignKey(let column, let order) = list.storage else { continue }
-      var isFilled = !isEmpty(column)
-      if !isFilled, let owner = list.relationship.entity.flatMap(destination.storedEntity),
-        let pairs = keptPairs(of: list.relationship, of: owner)
-      {
-        fill(column, order, of: table.root, from: pairs.inverse)
+      let owner = list.relationship.entity.flatMap(destination.storedEntity)
+      let isMerged = owner.map { continuesSeveral(list.relationship, of: $0) } ?? false
+      var isFilled = !Self.isEmpty(column, in: columns)
+      if !isFilled || isMerged, let owner, let pairs = keptPairs(of: list.relationship, of: owner) {
+        fill(column, order, of: root, from: pairs.inverse)
         checkOwners(list.relationship, in: pairs)
         isFilled = true
-        if pairs.order != nil { continue }
+        if pairs.order != nil, !isMerged { continue }
       }
-      if isFilled, let order, isEmpty(order) {
-        fillOrder(order, in: table.root.table, by: column, "\(list.relationship)")
+      if isFilled, let order, isMerged || Self.isEmpty(order, in: columns) {
+        fillOrder(order, in: root.table, by: column, "\(list.relationship)", isKept: isMerged)
       }
     }
+  }
+
+  /// Returns whether no row of a table gets a value of a column from the source table.
+  private static func isEmpty(_ name: String, in columns: [String: MigratedColumn]) -> Bool {
+    columns[name]?.sources.values.allSatisfy { $0 == .null } ?? true
+  }
+
+  /// Returns whether a relationship continues several ones, which subentities declared separately.
+  func continuesSeveral(
+    _ relationship: NSRelationshipDescription, of entity: SQLEntity
+  ) -> Bool {
+    formerRelationships(of: relationship, of: entity).count > 1
+  }
+
+  /// Returns whether only the inverse of a relationship continues all pairs of objects; see
+  /// `InferredMapping.lacksPairs`.
+  func lacksPairs(_ relationship: NSRelationshipDescription, of entity: SQLEntity) -> Bool {
+    guard let inverse = relationship.inverseRelationship, inverse !== relationship,
+      let owner = inverse.entity.flatMap(destination.storedEntity)
+    else { return false }
+    return InferredMapping.lacksPairs(
+      formerRelationships(of: relationship, of: entity).map(\.relationship),
+      ofInverse: formerRelationships(of: inverse, of: owner).map(\.relationship))
   }
 
   /// Sets keys from pairs, and their order keys in the inverse if the pairs have them.
@@ -164,19 +193,25 @@ extension LightweightMigrationPlan {
       rowsOf: root.table)
   }
 
-  /// Adds the check that no object gets several owners by a relationship that's to-many now, but
-  /// whose destinations have only one.
+  /// Adds the check that no object gets several owners by a relationship that's to-many now, or
+  /// continues several ones, but whose destinations have only one.
   ///
   /// One that stays to-one is checked with its column.
   private mutating func checkOwners(
     _ relationship: NSRelationshipDescription, in pairs: KeptJoinRows
   ) {
-    guard relationship.isToMany,
-      let owner = relationship.entity.flatMap(destination.storedEntity),
-      formerRelationships(of: relationship, of: owner).contains(where: {
+    guard let owner = relationship.entity.flatMap(destination.storedEntity) else { return }
+    let formers = formerRelationships(of: relationship, of: owner)
+    let gainsOwners =
+      relationship.isToMany
+      && formers.contains {
         !$0.relationship.isToMany && $0.relationship.inverseRelationship?.isToMany != false
-      })
-    else { return }
+      }
+    let isMerged =
+      formers.count > 1
+      && (relationship.isToMany
+        || formers.allSatisfy { $0.relationship.inverseRelationship?.isToMany == false })
+    guard gainsOwners || isMerged else { return }
     add(
       MigrationStatements.Check(
         sql: "SELECT COUNT(*) FROM (SELECT 1 FROM \(pairs.table) GROUP BY \(pairs.destination) "
@@ -226,13 +261,16 @@ extension LightweightMigrationPlan {
   }
 
   /// Sets order keys in the order of primary keys.
+  ///
+  /// - Parameter isKept: Whether rows that have order keys keep their order.
   mutating func fillOrder(
     _ column: String, in table: String, by owner: String, _ relationship: String,
-    sortedBy key: String = "Z_PK"
+    sortedBy key: String = "Z_PK", isKept: Bool = false
   ) {
     let (name, column) = (SQLSyntax.quoted(table), SQLSyntax.quoted(column))
     let (owner, key) = (SQLSyntax.quoted(owner), SQLSyntax.quoted(key))
-    let orderKey = OrderKeyAllocator.orderKeySQL(partition: owner, order: key)
+    let order = isKept ? "\(column) IS NULL, \(column), \(key)" : key
+    let orderKey = OrderKeyAllocator.orderKeySQL(partition: owner, order: order)
     add(
       .fillColumns, "\(relationship): set order keys",
       "UPDATE \(name) SET \(column) = p.ordinal FROM (SELECT rowid AS k, \(orderKey) AS ordinal "
@@ -240,11 +278,14 @@ extension LightweightMigrationPlan {
       rowsOf: table)
   }
 
-  /// Returns pairs for a to-one relationship that's new as the inverse of a to-one relationship.
+  /// Returns pairs for a to-one relationship that's new as the inverse of a to-one relationship, or
+  /// whose inverse continues more relationships.
   private mutating func pairs(
     for relationship: NSRelationshipDescription, of entity: SQLEntity
   ) -> KeptJoinRows? {
-    guard formerRelationships(of: relationship, of: entity).isEmpty,
+    guard
+      formerRelationships(of: relationship, of: entity).isEmpty
+        || lacksPairs(relationship, of: entity),
       let inverse = relationship.inverseRelationship, inverse !== relationship,
       let owner = inverse.entity.flatMap(destination.storedEntity),
       let pairs = keptPairs(of: inverse, of: owner)
@@ -280,7 +321,7 @@ extension LightweightMigrationPlan {
   ) -> KeptJoinRows? {
     let formers = formerRelationships(of: relationship, of: entity)
     let selects = formers.compactMap { pairs(of: $0.relationship, from: $0.entity) }
-    guard let first = selects.first else { return nil }
+    guard !selects.isEmpty else { return nil }
     let name = "cdprof_pairs_\(entity.number)_\(relationship.name.hexadecimal)"
     if let known = pairTables[name] { return known }
     let purpose = "\(entity.name).\(relationship.name): save the pairs of keys"
@@ -299,8 +340,8 @@ extension LightweightMigrationPlan {
     }
     add(.keepJoinRows, purpose, "CREATE INDEX temp.\(name)_d ON \(name) (d)")
     let kept = KeptJoinRows(
-      table: "temp.\(name)", order: first.hasOrder ? "o" : nil,
-      backOrder: first.hasBackOrder ? "b" : nil)
+      table: "temp.\(name)", order: selects.contains(where: \.hasOrder) ? "o" : nil,
+      backOrder: selects.contains(where: \.hasBackOrder) ? "b" : nil)
     pairTables[name] = kept
     return kept
   }
