@@ -6,11 +6,11 @@ extension MigrationLosses {
   /// Counts what the inferred mapping has no place for.
   func inferred() throws -> Counts {
     let mapping = InferredMapping(from: step.source, to: step.destination)
-    var entities = LaterEntities(mapping)
+    var entities = LaterEntities(mapping, stored: laterNames)
     var counts: Counts = [:]
     for entity in mapping.entities {
       guard let source = entity.source, !source.isAbstract else { continue }
-      guard let later = entity.destination else {
+      guard let later = entity.destination, laterNames.contains(later.name ?? "") else {
         counts[Key(source)] = try count(source, nil)
         continue
       }
@@ -19,7 +19,8 @@ extension MigrationLosses {
           continue
         }
         if let relationship = former as? NSRelationshipDescription {
-          let relationship = KeptRelationship(relationship, property.destination, later)
+          let relationship = KeptRelationship(
+            relationship, property.destination, later, stored: laterNames)
           try add(relationship, of: source, in: &entities, to: &counts)
         } else if former.isPresent != nil {
           try add(property, Key(former, of: source), of: source, to: &counts)
@@ -60,17 +61,21 @@ extension MigrationLosses {
   /// A relationship of an entity of the source model, and what it becomes.
   private struct KeptRelationship {
     let former: NSRelationshipDescription
-    /// The relationship of the destination model; `nil` if it's removed, or not stored anymore.
+    /// The relationship of the destination model; `nil` if it's removed, or not stored anymore, as
+    /// one to an entity of another configuration.
     let later: NSRelationshipDescription?
     /// The entity of the destination model.
     let entity: NSEntityDescription
 
     init(
       _ former: NSRelationshipDescription, _ later: NSPropertyDescription?,
-      _ entity: NSEntityDescription
+      _ entity: NSEntityDescription, stored names: Set<String>
     ) {
       (self.former, self.entity) = (former, entity)
-      self.later = (later as? NSRelationshipDescription).flatMap { $0.isTransient ? nil : $0 }
+      self.later = (later as? NSRelationshipDescription).flatMap { later in
+        let isStored = !later.isTransient && names.contains(later.destinationEntity?.name ?? "")
+        return isStored ? later : nil
+      }
     }
   }
 
@@ -105,13 +110,15 @@ extension MigrationLosses {
       let later: ObjectIdentifier?
     }
 
-    /// The mappings by the source entity.
+    /// The mappings by the source entity, without those of objects that the store loses.
     private let mappings: [ObjectIdentifier: InferredMapping.Entity]
     private var known: [Pair: [NSEntityDescription]] = [:]
 
-    init(_ mapping: InferredMapping) {
+    /// - Parameter names: The names of the entities that the migrated store contains.
+    init(_ mapping: InferredMapping, stored names: Set<String>) {
+      let stored = mapping.entities.filter { names.contains($0.destination?.name ?? "") }
       mappings = Dictionary(
-        mapping.entities.compactMap { entity in
+        stored.compactMap { entity in
           entity.source.map { (ObjectIdentifier($0), entity) }
         }, uniquingKeysWith: { first, _ in first })
     }

@@ -9,7 +9,11 @@ extension MigrationLosses {
   /// a function reads isn't counted correctly; those aren't run here.
   func mapped() throws -> Counts {
     let mappings = step.mappingModels.flatMap { $0.entityMappings ?? [] }
-      .filter { $0.mappingType != .removeEntityMappingType }
+      .filter { mapping in
+        // Those to entities of other configurations create no objects.
+        mapping.mappingType != .removeEntityMappingType
+          && mapping.destinationEntityName.map(laterNames.contains) ?? true
+      }
     let readers = Dictionary(grouping: mappings.filter { $0.destinationEntityName != nil }) {
       $0.sourceEntityName ?? ""
     }

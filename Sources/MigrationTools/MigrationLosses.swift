@@ -30,6 +30,8 @@ struct MigrationLosses {
   let step: ProgressiveMigration.Step
   /// The names of the entities of the source model that the store contains.
   private let storedNames: Set<String>
+  /// The names of the entities of the destination model that the migrated store contains.
+  let laterNames: Set<String>
 
   /// Returns the losses, by entity and property.
   ///
@@ -47,9 +49,11 @@ struct MigrationLosses {
     defer { try? coordinator.remove(opened) }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    let stored = step.source.entitiesInNumberingOrder(of: step.configuration)
+    let stored = [step.source, step.destination].map { model in
+      Set(model.entitiesInNumberingOrder(of: step.configuration).compactMap(\.name))
+    }
     let losses = MigrationLosses(
-      context: context, step: step, storedNames: Set(stored.compactMap(\.name)))
+      context: context, step: step, storedNames: stored[0], laterNames: stored[1])
     let counts = try step.mappingModels.isEmpty ? losses.inferred() : losses.mapped()
     return counts.map { key, values in
       MigrationLoss(

@@ -167,6 +167,11 @@ final class MigrationPasses {
     guard mapping.mappingType != .removeEntityMappingType else { return nil }
     // Entities of other configurations are in other stores.
     if let source = plan.source, !isStored(source, in: manager.sourceContext) { return nil }
+    if let destination = plan.destination, type(of: policy) == NSEntityMigrationPolicy.self,
+      !isStored(destination, in: manager.destinationContext)
+    {
+      return nil
+    }
     guard
       let expression = mapping.sourceExpression
         ?? plan.source?.name.map({ MappingExpression.fetch($0) })

@@ -171,10 +171,10 @@ struct LightweightMigrationPlan {
   func invalid(
     _ former: NSEntityDescription?, below entity: NSEntityDescription?
   ) -> [SQLEntity] {
-    guard let former = former.flatMap(source.storedEntity),
-      let entity = entity.flatMap(destination.storedEntity)
-    else { return [] }
-    let valid = Set(entity.concreteNumbers)
+    guard let former = former.flatMap(source.storedEntity), let entity else { return [] }
+    // An entity that has left the configuration has no rows in the store.
+    guard let stored = destination.storedEntity(for: entity) else { return former.family }
+    let valid = Set(stored.concreteNumbers)
     return former.family.filter { candidate in
       laterEntity(of: candidate).map { !valid.contains($0.number) } ?? true
     }

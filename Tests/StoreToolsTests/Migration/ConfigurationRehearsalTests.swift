@@ -116,6 +116,49 @@ struct ConfigurationRehearsalTests {
     }
   }
 
+  @Test(
+    "The objects of an entity that leaves the configuration are lost, and references to them",
+    arguments: types)
+  func entityLeavesTheConfiguration(type: NSPersistentStore.StoreType) throws {
+    func version(_ names: [String]) -> NSManagedObjectModel {
+      let model = Self.model(isNext: false)
+      let other = NSEntityDescription()
+      other.name = "Other"
+      model.entities.append(other)
+      model.setEntities(
+        names.compactMap { model.entitiesByName[$0] }, forConfigurationName: "Local")
+      return model
+    }
+    let folder = try TemporaryFolder()
+    let (old, next) = (version(["City", "Country"]), version(["City"]))
+    next.entitiesByName["City"]?.properties.append(Fixture.attribute("area"))
+    let store = folder.file("Cities.store")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: old)
+    let added = try coordinator.addPersistentStore(type: type, configuration: "Local", at: store)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let city = NSEntityDescription.insertNewObject(forEntityName: "City", into: context)
+      let country = NSEntityDescription.insertNewObject(forEntityName: "Country", into: context)
+      country.setValue("de", forKey: "code")
+      city.setValue(country, forKey: "country")
+      try context.save()
+    }
+    try coordinator.remove(added)
+    let path = try Self.versions(["City": old, "City 2": next], in: folder)
+    let rehearsal = try Fixture.rehearse(store, to: path, version: "City 2")
+    #expect(rehearsal.route.configuration == "Local" && rehearsal.isPossible)
+    #expect(
+      rehearsal.losses == [
+        .init(entity: "City", property: "country", values: 1),
+        .init(entity: "Country", property: nil, values: 1),
+      ])
+    guard type == .sqlite else { return }
+    _ = try rehearsal.migrateOriginal(keepsBackup: false)
+    let values = try Fixture.values(store, "SELECT COUNT(*), COUNT(ZCOUNTRY) FROM ZCITY")
+    #expect(values == [[.integer(1), .integer(0)]])
+  }
+
   @Test("A store whose own entities are the same has the version already")
   func otherConfigurationsAreNotCompared() throws {
     let folder = try TemporaryFolder()
