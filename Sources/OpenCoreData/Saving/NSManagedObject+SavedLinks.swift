@@ -95,11 +95,9 @@ extension NSManagedObject {
     // Both ends record a join row. An object that no longer has the change may have no row, and
     // isn't read then.
     if isPaired, added.contains(where: { !$0.hasChanges }) { links.doubt(key) }
-    if let list = value.list?.filter({ !$0.isDeleted }) {
-      // An object that the merge policy restores has its place in the file, too.
-      let restored = isPaired || inverse == nil ? [] : list.filter { $0.state.contains(.restored) }
+    if let list = value.list {
       let order = SavedOrder(
-        list: list.map(\.identity), added: Set(added.union(restored).map(\.primaryKey)),
+        list: list.filter { !$0.isDeleted }.map(\.identity), added: Set(added.map(\.primaryKey)),
         removed: Set(value.removed.map(\.primaryKey)))
       links.arrange(key, as: order, commit: commit)
     } else {

@@ -69,44 +69,4 @@ struct RestoredRowTests {
     let cold = kind == .sqlite ? try stack.foreignContext() : stack.context()
     #expect(try names(cold) == ["acB"])
   }
-
-  @Test(
-    "A restored object has its place in an order that the same save changes",
-    arguments: StoreKind.allCases)
-  func restoredObjectsHaveTheirPlaces(kind: StoreKind) throws {
-    let model = UndoRelationshipTests.albums()
-    // The deletion of a song doesn't change its list.
-    let list = model.entitiesByName["Song"]?.relationshipsByName["list"]
-    list?.deleteRule = .noActionDeleteRule
-    let stack = try SharedStack(kind, model)
-    let (first, second, third) = (stack.context(), stack.context(.overwrite), stack.context())
-    let (owner, songs) = try first.performAndWait {
-      let owner = first.make("List", ["name": "l"])
-      let songs = ["a", "b", "c"].map { first.make("Song", ["name": $0, "list": owner]) }
-      try first.save()
-      return (owner, songs)
-    }
-    /// The names of the list's songs, which are in the row cache afterward.
-    func names(_ context: NSManagedObjectContext) throws -> [String] {
-      try context.performAndWait {
-        context.refreshAllObjects()
-        return try context.everyObject(of: "List").map { $0.names("songs") }
-      }
-    }
-    try second.performAndWait {
-      let twins = songs.map(second.twin)
-      second.twin(of: owner).setValue(NSOrderedSet(array: twins.reversed()), forKey: "songs")
-      twins[1].setValue("B", forKey: "name")
-      try first.performAndWait {
-        first.delete(songs[1])
-        try first.save()
-      }
-      #expect(try names(third) == ["ac"])
-      try second.save()
-    }
-    #expect(try names(third) == ["cBa"])
-    // A file is read again: the row cache may differ from it.
-    let cold = kind == .sqlite ? try stack.foreignContext() : stack.context()
-    #expect(try names(cold) == ["cBa"])
-  }
 }
