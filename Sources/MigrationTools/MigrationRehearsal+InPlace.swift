@@ -85,7 +85,7 @@ extension MigrationRehearsal {
         FileKind.mode(of: folder.appendingPathComponent($0).path, followingLinks: false) == nil
       }
       guard isUnused else { continue }
-      let typed = (store.relativePath as NSString).deletingLastPathComponent as NSString
+      let typed = store.relativePath.deletingLastPathComponent as NSString
       return URL(fileURLWithPath: typed.appendingPathComponent(name + suffix))
     }
     throw InvalidInputError(

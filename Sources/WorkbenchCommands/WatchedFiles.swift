@@ -60,7 +60,7 @@ struct WatchedFiles: Equatable {
   /// Returns the files that an invalid scenario might name: its own, and all that are called
   /// `Models` and are searched for its model.
   static func paths(ofInvalidScenarioAt path: String) -> Set<String> {
-    let folder = (path as NSString).deletingLastPathComponent
+    let folder = path.deletingLastPathComponent
     let start = folder.isEmpty ? "." : folder
     return [path, "\(start)/Models", "\(start)/../Models"]
   }

@@ -31,7 +31,7 @@ package enum OutputFile {
           kind: .unusable, message: "\(folder) is \(kind), not a folder",
           nextStep: "write to another folder")
       }
-      folder = (folder as NSString).deletingLastPathComponent
+      folder = folder.deletingLastPathComponent
     }
   }
 
@@ -45,7 +45,7 @@ package enum OutputFile {
   package static func check(_ url: URL, force: Bool) throws(InvalidInputError) {
     let path = url.relativePath
     guard let mode = FileKind.mode(of: path, followingLinks: false) else {
-      return try checkFolder((path as NSString).deletingLastPathComponent)
+      return try checkFolder(path.deletingLastPathComponent)
     }
     let target = FileKind.mode(of: path, followingLinks: true) ?? mode
     guard FileKind.isRegular(target) || FileKind.isLink(target) else {

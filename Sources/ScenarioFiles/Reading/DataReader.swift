@@ -115,7 +115,7 @@ struct DataReader {
           nextStep: "include a file whose name ends with .yml")
       }
       document.includedFiles.insert(url.path)
-      let parent = (document.file as NSString).deletingLastPathComponent as NSString
+      let parent = document.file.deletingLastPathComponent as NSString
       let path =
         word.text.hasPrefix("/") ? word.text : parent.appendingPathComponent(word.text)
       let text: String

@@ -114,8 +114,7 @@ package enum PredicateMethod {
     case "lastPathComponent": .string(NSString(string: text).lastPathComponent)
     case "pathExtension": .string(NSString(string: text).pathExtension)
     case "stringByDeletingPathExtension": .string(NSString(string: text).deletingPathExtension)
-    case "stringByDeletingLastPathComponent":
-      .string(NSString(string: text).deletingLastPathComponent)
+    case "stringByDeletingLastPathComponent": .string(text.deletingLastPathComponent)
     default: nil
     }
   }
