@@ -130,24 +130,29 @@ extension SQLTranslator {
   /// Bound values: the source's key, the order key if the relationship is ordered, the
   /// destination's key. `nil` for a relationship with an inverse.
   func updateHiddenInverse(_ relationship: SQLToMany) -> String? {
-    guard relationship.relationship.inverseRelationship == nil,
-      case .foreignKey(let column, let order) = relationship.storage
-    else { return nil }
-    let sets = [column, order].compactMap { $0 }.map { "\(SQLSyntax.quoted($0)) = ?" }
-    return "UPDATE \(SQLSyntax.quoted(relationship.destination.table))"
-      + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=?"
+    hiddenInverse(relationship, setTo: "?")?.update
   }
 
   /// Returns the UPDATE that removes a destination row's source, unless the row has another one.
   ///
   /// Bound values: the destination's key, the source's. `nil` for a relationship with an inverse.
   func clearHiddenInverse(_ relationship: SQLToMany) -> String? {
+    hiddenInverse(relationship, setTo: "NULL").map { "\($0.update) AND \($0.column) = ?" }
+  }
+
+  /// Returns the UPDATE of a destination row's source and order key, and the source's column;
+  /// `nil` for a relationship with an inverse.
+  private func hiddenInverse(
+    _ relationship: SQLToMany, setTo value: String
+  ) -> (update: String, column: String)? {
     guard relationship.relationship.inverseRelationship == nil,
       case .foreignKey(let column, let order) = relationship.storage
     else { return nil }
-    let sets = [column, order].compactMap { $0 }.map { "\(SQLSyntax.quoted($0)) = NULL" }
-    return "UPDATE \(SQLSyntax.quoted(relationship.destination.table))"
-      + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=? AND \(SQLSyntax.quoted(column)) = ?"
+    let sets = [column, order].compactMap { $0 }.map { "\(SQLSyntax.quoted($0)) = \(value)" }
+    let update =
+      "UPDATE \(SQLSyntax.quoted(relationship.destination.table))"
+      + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=?"
+    return (update, SQLSyntax.quoted(column))
   }
 
   /// Returns the columns of an entity in the order in which they are written, each with its
