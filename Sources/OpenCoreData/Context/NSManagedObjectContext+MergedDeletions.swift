@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
       changes.eventRefreshed.insert(object)
     }
     // Custom code runs last.
-    for object in orphans { delete(object) }
+    for object in orphans { markForDeletion(object) }
     return lost.map(\.identity)
   }
 
@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
       guard let object = registeredForMerge(identity, isSaved: false), !object.isDeleted else {
         return nil
       }
-      delete(object)
+      markForDeletion(object)
       return object.identity
     }
   }
@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
       object.turnIntoFault()
       changes.eventRefreshed.insert(object)
     }
-    for object in orphans { delete(object) }
+    for object in orphans { markForDeletion(object) }
   }
 
   /// Discards the unsaved references to objects that lose their rows; undo doesn't restore them.

@@ -258,7 +258,7 @@ extension NSManagedObjectContext {
     let inserted = plan.inserted.map { insertCounterpart(of: $0) }
     for (object, mine) in zip(plan.written, inserted + updated) { mine.take(from: object) }
     for object in plan.deleted {
-      if let mine = counterpart(of: object.identity) { delete(mine) }
+      if let mine = counterpart(of: object.identity) { markForDeletion(mine) }
     }
     processPendingChanges()
   }

@@ -376,7 +376,7 @@ extension NSManagedObjectContext {
     switch relationship.deleteRule {
     case .cascadeDeleteRule:
       for related in object.relatedObjects(relationship) where !related.isDeleted {
-        delete(related)
+        markForDeletion(related)
       }
     case .nullifyDeleteRule:
       guard let inverse = relationship.inverseRelationship else { return }

@@ -178,7 +178,7 @@ extension NSManagedObjectContext {
       }
       switch (relationship.deleteRule, relationship.inverseRelationship) {
       case (.cascadeDeleteRule, _):
-        for other in related { delete(other) }
+        for other in related { markForDeletion(other) }
       case (.nullifyDeleteRule, let inverse?):
         for other in related where object.isReferred(by: other, relationship, inverse) {
           rememberForUndo(other)

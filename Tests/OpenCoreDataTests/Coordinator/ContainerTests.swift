@@ -247,7 +247,10 @@ struct ContainerTests {
 
   @Test("Subclasses override the contexts of a container, and a context's saves and requests")
   func contextsOverrideSavesAndRequests() throws {
-    let container = FailingContainer(name: "Company", managedObjectModel: TestModels.company())
+    let model = TestModels.company()
+    let staff = model.entitiesByName["Department"]?.relationshipsByName["employees"]
+    staff?.deleteRule = .cascadeDeleteRule
+    let container = FailingContainer(name: "Company", managedObjectModel: model)
     let memory = NSPersistentStoreDescription()
     memory.type = NSInMemoryStoreType
     container.persistentStoreDescriptions = [memory]
@@ -261,7 +264,18 @@ struct ContainerTests {
       context.refresh(employee, mergeChanges: true)
       context.refreshAllObjects()
       #expect(context.hasChanges)
-      context.delete(employee)
+      let department = context.make("Department")
+      let cascaded = context.make("Employee", ["department": department])
+      context.delete(department)
+      context.processPendingChanges()
+      #expect(cascaded.managedObjectContext == nil)
+      let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      child.parent = context
+      try child.performAndWait {
+        child.delete(child.twin(of: employee))
+        try child.save()
+      }
+      #expect(employee.managedObjectContext == nil)
       context.rollback()
       context.reset()
       #expect(!context.hasChanges)
