@@ -44,19 +44,21 @@ extension NSPersistentStoreCoordinator {
 
   /// Removes a store from the coordinator.
   ///
-  /// Firing faults of its remaining objects then fails with an error that the context records.
-  /// Unsaved changes are lost.
+  /// Waits for a save that is being written. Firing faults of its remaining objects then fails with
+  /// an error that the context records. Unsaved changes are lost.
   /// - Throws: 134070 for a store of another coordinator.
   public func remove(_ store: NSPersistentStore) throws {
-    if store.persistentStoreCoordinator === self {
-      postWillRemove(store)
-      // After the observers, who may still save to it: a program's own store may close itself.
+    if store.persistentStoreCoordinator === self { postWillRemove(store) }
+    // After the observers, who may still save to it: a program's own store may close itself.
+    let isRemoved = (store as? RowStore)?.withoutSaves { () -> Bool in
+      guard store.persistentStoreCoordinator === self else { return false }
       store.willRemove(from: self)
+      detach(store)?.close()
+      return true
     }
-    guard let known = detach(store) else {
+    guard isRemoved == true else {
       throw NSError.store("The store \(store) isn't one of this coordinator's.")
     }
-    known.close()
     postStoresDidChange([NSRemovedPersistentStoresKey: [store]])
   }
 

@@ -13,8 +13,7 @@ import Synchronization
 ///
 /// The framework calls it for one context at a time. Apple counterpart: the same.
 open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
-  // all variables are used under `callLock`
-  private let callLock = NSRecursiveLock()
+  // all variables are used under `writing`
   private let references: ObjectReferences
   private var nodes: [RowKey: NSAtomicStoreCacheNode] = [:]
   /// The new nodes of a save, which have no values yet.
@@ -137,15 +136,15 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
 
   /// Returns all nodes of the store.
   public final func cacheNodes() -> Set<NSAtomicStoreCacheNode> {
-    callLock.withLock { Set(nodes.values) }
+    writing.withLock { Set(nodes.values) }
   }
 
   /// Adds nodes to the store; in `load()`, or later for data that appeared in the meantime.
   ///
   /// If a later node replaces one, saving an object that was read before is a conflict.
   public final func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
-    callLock.lock()
-    defer { callLock.unlock() }
+    writing.lock()
+    defer { writing.unlock() }
     for node in cacheNodes { nodes[RowKey(node.objectID.identity)] = node }
     keepNodes { cacheNodes.map { RowKey($0.objectID.identity) } }
     guard isLoaded else { return }
@@ -161,7 +160,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
 
   /// Returns the node of an object; `nil` if the store has none.
   public final func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? {
-    callLock.withLock { nodes[RowKey(objectID.identity)] }
+    writing.withLock { nodes[RowKey(objectID.identity)] }
   }
 
   /// Returns the ID of an object of this store.
@@ -193,7 +192,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   func newIdentifier(at url: URL) -> String { UUID().uuidString }
 
   func loadContents() throws {
-    try callLock.withLock {
+    try writing.withLock {
       try load()
       try put(Array(nodes.values))
       isLoaded = true
@@ -218,7 +217,7 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
 
   /// Calls `newReferenceObject(for:)` for each object.
   override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
-    try callLock.withLock {
+    try writing.withLock {
       var used: Set<RowKey> = []
       for object in objects {
         let reference = newReferenceObject(for: object)
@@ -235,14 +234,14 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
     }
   }
 
-  override func beginMoving() {
-    callLock.withLock { isMoving = true }
-  }
-
   /// Writes the metadata with all data.
   override func saveMetadata() throws {
     guard hasUnsavedMetadata else { return }
-    try callLock.withLock { try save() }
+    try writing.withLock {
+      try checkIsNotMoving()
+      guard !isRemoved else { throw NSError.removedStore(self) }
+      try save()
+    }
     noteMetadataSaved()
   }
 
@@ -250,8 +249,8 @@ open class NSAtomicStore: MemoryStore, CustomStore, @unchecked Sendable {
   override func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
-    callLock.lock()
-    defer { callLock.unlock() }
+    writing.lock()
+    defer { writing.unlock() }
     try checkIsNotMoving()
     guard !isRemoved else { throw NSError.removedStore(self) }
     try contents.withLock { try check(plan, $0.tables) }

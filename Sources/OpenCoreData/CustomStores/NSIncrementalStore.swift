@@ -223,9 +223,9 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
   final func calling<R>(
     in scope: ProfileScope, prefetching owner: PrefetchedRows? = nil, _ body: () throws -> R
   ) throws -> R {
-    guard !isRemoved else { throw NSError.removedStore(self) }
     callLock.lock()
     defer { callLock.unlock() }
+    guard !isRemoved else { throw NSError.removedStore(self) }
     let outer = call
     call = StoreCall(scope: scope, prefetched: owner)
     let begin = Self.reportsStatements || !scope.demand.isListening ? 0 : MonotonicClock.now()
@@ -251,8 +251,8 @@ open class NSIncrementalStore: CachingStore, CustomStore, @unchecked Sendable {
     return missing.flatMap { $0.id.isEqual(objectID) ? $0.error : nil }
   }
 
-  override func beginMoving() {
-    callLock.withLock { isMoving = true }
+  override func withoutSaves<R>(_ body: () throws -> R) rethrows -> R {
+    try callLock.withLock(body)
   }
 
   /// Runs a save, and returns what the store has reported in it, apart from what it reports in

@@ -354,8 +354,10 @@ extension NSPersistentStoreCoordinator {
     do {
       let new = try addCopy()
       // Only now: after an error, a program's own store is used again.
-      store.willRemove(from: self)
-      removed?.close()
+      store.withoutSaves {
+        store.willRemove(from: self)
+        removed?.close()
+      }
       postStoresDidChange([
         NSRemovedPersistentStoresKey: [store],
         NSUUIDChangedPersistentStoresKey: [

@@ -66,7 +66,12 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
   }
 
   /// Sets `isMoving`, once a save that is being written is complete.
-  func beginMoving() throws { isMoving = true }
+  func beginMoving() throws { withoutSaves { isMoving = true } }
+
+  /// Runs a body while no save is written, once one that is being written is complete.
+  ///
+  /// A SQLite store, whose writer isn't recursive, waits in `beginMoving()` and `close()` instead.
+  func withoutSaves<R>(_ body: () throws -> R) rethrows -> R { try body() }
 
   /// Checks that the store can be changed.
   ///

@@ -11,8 +11,10 @@ import Synchronization
 open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   // `contents` is guarded by its lock
   final let contents: Mutex<Contents>
-  /// Held while a save is written, before the lock of `contents`: what it waits for, such as a
-  /// program's own store, can read this one.
+  /// Held while a save is written, before the lock of `contents`, and while a program's own store
+  /// is called.
+  ///
+  /// What the save waits for, such as another store, can read this one.
   final let writing = NSRecursiveLock()
   /// Whether the document is being written, in a state without what would be saved now; under
   /// `writing`.
@@ -120,8 +122,8 @@ open class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  override func beginMoving() {
-    writing.withLock { isMoving = true }
+  override func withoutSaves<R>(_ body: () throws -> R) rethrows -> R {
+    try writing.withLock(body)
   }
 
   /// Reserves keys with a counter for each root entity, without statements.

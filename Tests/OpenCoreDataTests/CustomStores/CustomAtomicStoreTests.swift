@@ -1,3 +1,4 @@
+import Dispatch
 import OpenCoreData
 import Testing
 
@@ -163,6 +164,30 @@ struct CustomAtomicStoreTests {
       let saved = try ShelfStack.employees(cold).map { $0.value(forKey: "name") as? String }
       #expect(saved == ["Benno", "Chloe", "Dan", "Eve"])
     }
+  }
+
+  @Test("A removal waits for a save that is being written")
+  func removalsWaitForSaves() throws {
+    let bed = try Bed()
+    try bed.fill()
+    let (context, store) = try bed.open()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let removed = DispatchSemaphore(value: 0)
+    store.duringSave = {
+      DispatchQueue.global().async {
+        try? coordinator.remove(store)
+        removed.signal()
+      }
+      #expect(removed.wait(timeout: .now() + .milliseconds(200)) == .timedOut)
+    }
+    context.performAndWait {
+      _ = Self.insert("Employee", "Dan", in: context)
+      #expect(context.saveError() == nil)
+    }
+    #expect(removed.waitForSignal() && coordinator.persistentStores.isEmpty)
+    let (cold, _) = try bed.open()
+    let count = try cold.performAndWait { try ShelfStack.employees(cold).count }
+    #expect(count == 4)
   }
 
   @Test("Two contexts' changes of one object are a conflict, which the framework finds")

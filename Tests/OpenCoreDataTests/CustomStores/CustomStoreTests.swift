@@ -1,3 +1,4 @@
+import Dispatch
 import OpenCoreData
 import Testing
 
@@ -128,6 +129,27 @@ struct CustomStoreTests {
     defer { NotificationCenter.default.removeObserver(observer) }
     try stack.coordinator.remove(stack.store)
     #expect(failure == nil)
+    let calls = stack.shelf.takeCalls().filter { $0.hasPrefix("save") || $0 == "willRemove" }
+    #expect(calls.count == 2 && calls.last == "willRemove")
+  }
+
+  @Test("A removal waits for a save that is being written before it calls willRemove")
+  func removalsWaitForSaves() throws {
+    let stack = try ShelfStack()
+    let (coordinator, store, context) = (stack.coordinator, stack.store, stack.context())
+    let removed = DispatchSemaphore(value: 0)
+    stack.shelf.duringSave = { _, _ in
+      DispatchQueue.global().async {
+        try? coordinator.remove(store)
+        removed.signal()
+      }
+      #expect(removed.wait(timeout: .now() + .milliseconds(200)) == .timedOut)
+    }
+    context.performAndWait {
+      _ = context.make("Employee", ["name": "Dora"])
+      #expect(context.saveError() == nil)
+    }
+    #expect(removed.waitForSignal() && coordinator.persistentStores.isEmpty)
     let calls = stack.shelf.takeCalls().filter { $0.hasPrefix("save") || $0 == "willRemove" }
     #expect(calls.count == 2 && calls.last == "willRemove")
   }
