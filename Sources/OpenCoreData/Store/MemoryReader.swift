@@ -142,7 +142,7 @@ extension MemoryReader {
     where plan.dictionary?.computedColumn(named: key) == nil {
       let path = PredicateKeyPath(key)
       let last = try check(path, plan.entity)
-      try checkOperator(of: path, after: last)
+      try checkOperator(of: path, after: last, plan.entity)
       guard (last as? NSRelationshipDescription)?.isToMany == true,
         path.keys.count == path.components.count
       else { continue }
@@ -152,14 +152,20 @@ extension MemoryReader {
 
   /// Checks that the operator of a sort key can be applied, and the keys after it.
   ///
-  /// - Parameter last: The last property before the operator.
-  private func checkOperator(of path: PredicateKeyPath, after last: NSPropertyDescription?) throws {
+  /// - Parameters:
+  ///   - last: The last property before the operator.
+  ///   - entity: The entity at which the path begins.
+  private func checkOperator(
+    of path: PredicateKeyPath, after last: NSPropertyDescription?, _ entity: NSEntityDescription
+  ) throws {
     guard let (operation, rest) = path.collectionOperator else { return }
     func storedType(_ property: NSPropertyDescription?) -> StoredType? {
       (property as? NSAttributeDescription).map { StoredType($0.attributeType) }
     }
     // What a transformable value contains isn't known.
-    if let type = storedType(last), type != .transformable {
+    let hasElements =
+      storedType(last).map { $0 == .transformable } ?? path.crossesToMany(from: entity)
+    guard hasElements else {
       throw NSError.fetch(
         "'\(path.text)': \(operation.rawValue) can follow only a to-many relationship.")
     }
@@ -231,9 +237,13 @@ extension MemoryReader {
 extension PredicateKeyPath {
   /// Returns whether the path crosses or ends at a to-many relationship, without an operator.
   fileprivate func leadsToMany(from start: NSEntityDescription) -> Bool {
-    guard keys.count == components.count else { return false }
+    keys.count == components.count && crossesToMany(from: start)
+  }
+
+  /// Returns whether the path, up to an operator, crosses or ends at a to-many relationship.
+  fileprivate func crossesToMany(from start: NSEntityDescription) -> Bool {
     var entity: NSEntityDescription? = start
-    for key in keys {
+    for key in keys where key != "self" && key != "SELF" {
       guard let relationship = entity?.relationshipsByName[key] else { return false }
       if relationship.isToMany { return true }
       entity = relationship.destinationEntity

@@ -113,6 +113,10 @@ struct FetchOrderTests {
           dictionaries.resultType = .dictionaryResultType
           #expect(error(key, dictionaries)?.code == NSCoreDataError)
         }
+        for key in ["department.@count", "department.@max.name", "SELF.@count"] {
+          let objects = error(key, NSFetchRequest<NSManagedObject>(entityName: "Employee"))
+          #expect(objects?.domain == NSCocoaErrorDomain && objects?.code == NSCoreDataError)
+        }
         // What only the values show.
         for key in ["name.nick", "employees.@max.department", "employees.@sum"] where state > 0 {
           let objects = error(key, NSFetchRequest<NSManagedObject>(entityName: "Department"))
