@@ -125,7 +125,7 @@ struct ListChange {
     if plan.sort.isEmpty, results.sectionNameKeyPath != nil {
       return append(objects, toSectionsOf: results, removedPositions, remaining)
     }
-    let coming = objects.sorted(using: plan.sort)
+    let coming = sorted(objects)
     var low = 0
     for (offset, object) in coming.enumerated() {
       var high = remaining
@@ -141,6 +141,27 @@ struct ListChange {
       inserted.append((object, low + offset))
     }
     insertedNames = inserted.map { results.sectionName(of: $0.object) }
+  }
+
+  /// Returns objects in order, without those that have no place in it.
+  private func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+    let sortable = objects.filter(hasPlace)
+    return (try? sortable.ordered(by: plan.sort)) ?? sortable
+  }
+
+  /// Returns whether the values that determine an object's place can be computed.
+  ///
+  /// Logs the error if they can't, as `matches` does.
+  private func hasPlace(_ object: NSManagedObject) -> Bool {
+    do {
+      for descriptor in plan.sort { try descriptor.checkValue(of: object) }
+      return true
+    } catch {
+      object.context?.noteFailure(
+        NSError.unsortable(plan.sort, error),
+        "a fetched results controller left out \(object.objectID)")
+      return false
+    }
   }
 
   /// Appends objects to their sections if there's no sort order; those of new sections come last.
@@ -170,12 +191,14 @@ struct ListChange {
     }
   }
 
+  /// Returns whether two objects are in order; true if a value can't be computed, because a related
+  /// object has changed.
   private func inOrder(_ first: NSManagedObject, _ second: NSManagedObject) -> Bool {
     for descriptor in plan.sort {
-      switch descriptor.compare(first, to: second) {
-      case .orderedAscending: return true
-      case .orderedDescending: return false
-      case .orderedSame: continue
+      switch try? descriptor.order(of: first, second) {
+      case .orderedAscending?, nil: return true
+      case .orderedDescending?: return false
+      case .orderedSame?: continue
       }
     }
     return true

@@ -266,13 +266,47 @@ import Testing
       let controller = NSFetchedResultsController(
         fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
         cacheName: nil)
+      let listener = ResultsListener()
+      controller.delegate = listener
       try controller.performFetch()
       #expect(controller.fetchedObjects?.count == 1)
       let owner = try #require(
         try context.everyObject(of: "Owner").first { $0.value(forKey: "name") as? String == "Cid" })
       owner.setValue("(", forKey: "pattern")
       context.processPendingChanges()
-      #expect(controller.fetchedObjects?.count == 1)
+      #expect(controller.fetchedObjects?.count == 1 && listener.lines.isEmpty)
+      #expect(context.faultError?.code == NSCoreDataError)
+    }
+  }
+
+  @Test func resultsControllersOmitUnsortableObjects() throws {
+    let stack = try SharedStack(.memory, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+      request.sortDescriptors = ["name.nick", "age"].map {
+        NSSortDescriptor(key: $0, ascending: true)
+      }
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+        cacheName: nil)
+      let listener = ResultsListener()
+      controller.delegate = listener
+      try controller.performFetch()
+      listener.start(controller.sections)
+      let owners = [2, 1, 3].map { context.make("Owner", ["age": $0]) }
+      context.processPendingChanges()
+      #expect(controller.fetchedObjects == [owners[1], owners[0], owners[2]])
+      // A string has no nick.
+      owners[0].setValue("Ada", forKey: "name")
+      let named = context.make("Owner", ["name": "Ben"])
+      context.processPendingChanges()
+      #expect(controller.fetchedObjects == [owners[1], owners[2]])
+      #expect(context.faultError?.code == NSCoreDataError)
+      for owner in [owners[0], named] { owner.setValue(nil, forKey: "name") }
+      context.processPendingChanges()
+      #expect(controller.fetchedObjects == [named, owners[1], owners[0], owners[2]])
+      #expect(listener.mirror.first?.objects == controller.fetchedObjects)
     }
   }
 

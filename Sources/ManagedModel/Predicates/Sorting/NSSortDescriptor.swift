@@ -169,6 +169,13 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     return compare(try computedValue(of: object1), try computedValue(of: object2))
   }
 
+  /// Checks that the value of an object can be computed; that of a subclass isn't read.
+  ///
+  /// - Throws: As `order(of:_:)`.
+  package func checkValue(of object: Any) throws(PredicateEvaluationError) {
+    if !isSubclass { _ = try computedValue(of: object) }
+  }
+
   /// Whether a subclass can override the comparison.
   fileprivate var isSubclass: Bool { type(of: self) != NSSortDescriptor.self }
 
