@@ -61,12 +61,13 @@ extension NSManagedObjectContext {
   /// unchanged objects that refer to them turn into faults, and the new objects that a cascade rule
   /// applies to are deleted.
   ///
-  /// Changed objects keep their rows, whose versions the save compares. **Cost:** one pass over the
-  /// changed objects, if there are such objects; the rows of the faults are read again.
+  /// Unlike in a merge, nothing lists the objects that the deletion has changed. Changed objects
+  /// keep their rows, whose versions the save compares. **Cost:** if there are such objects, one
+  /// pass over the registered objects; the rows of the faults are read again.
   final func discardKnownReferences(to lost: Set<NSManagedObject>) {
     guard !lost.isEmpty else { return }
     let orphans = discardReferences(to: lost)
-    let outdated = objectsReferring(to: lost).filter { !$0.hasChanges }
+    let outdated = unchangedObjects(referringTo: lost)
     if !outdated.isEmpty {
       requiredCoordinator.forget(MergedChanges(updated: outdated.map(\.identity)))
     }
@@ -107,9 +108,23 @@ extension NSManagedObjectContext {
         }
       }
     }
-    return found.sorted {
-      ($0.layout.index, $0.primaryKey) < ($1.layout.index, $1.primaryKey)
+    return NSManagedObjectContext.ordered(found)
+  }
+
+  /// Returns the registered objects without changes whose values, as they were read, refer to
+  /// objects that lose their rows.
+  private func unchangedObjects(referringTo lost: Set<NSManagedObject>) -> [NSManagedObject] {
+    let rows = Set(lost.map { RowKey($0.identity) })
+    var found: Set<NSManagedObject> = []
+    registry.forEach { object in
+      guard !object.hasChanges, !object.isDeleted else { return }
+      if object.hasSavedReference(to: lost, rows) { found.insert(object) }
     }
+    return NSManagedObjectContext.ordered(found)
+  }
+
+  private static func ordered(_ objects: Set<NSManagedObject>) -> [NSManagedObject] {
+    objects.sorted { ($0.layout.index, $0.primaryKey) < ($1.layout.index, $1.primaryKey) }
   }
 
   /// Marks an object as deleted after its row was deleted elsewhere.
@@ -185,6 +200,34 @@ extension NSManagedObject {
     case .transient, .composite:
       return false
     }
+  }
+
+  /// Returns whether a value that was read refers to one of several objects, whose delete rules
+  /// apply to it.
+  ///
+  /// - Parameters:
+  ///   - objects: The objects, which a to-many relationship may contain.
+  ///   - rows: Their rows, to which this object's row may refer, even if it's a fault.
+  fileprivate final func hasSavedReference(
+    to objects: Set<NSManagedObject>, _ rows: Set<RowKey>
+  ) -> Bool {
+    func isApplied(_ inverse: NSRelationshipDescription?) -> Bool {
+      inverse.map { $0.deleteRule != .noActionDeleteRule } ?? false
+    }
+    for slot in layout.slots where slot.kind.isToOne && !row.isNull(slot) {
+      guard isApplied(slot.relationship.inverseRelationship),
+        let destination = slot.relationship.destinationEntity
+      else { continue }
+      let rootIndex = EntityLayout.of(destination).rootIndex &+ layout.rootOffset
+      if rows.contains(RowKey(rootIndex: rootIndex, primaryKey: row.int64(slot))) { return true }
+    }
+    for (index, relationship) in layout.toMany.enumerated() {
+      guard case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))],
+        let present = value.objects, isApplied(relationship.inverseRelationship)
+      else { continue }
+      if !present.isDisjoint(with: objects) { return true }
+    }
+    return false
   }
 
   /// Discards the unsaved references to objects that lose their rows, except those that the delete

@@ -69,6 +69,39 @@ struct LostRowTests {
   }
 
   @Test(
+    "So are those that the object doesn't know, because its relationship wasn't read",
+    arguments: StoreKind.allCases, [false, true])
+  func unknownReferencesToLostRowsAreReadAgain(kind: StoreKind, isForeign: Bool) throws {
+    guard !isForeign || kind == .sqlite else { return }
+    let stack = try SharedStack(kind, TestModels.company())
+    let first = stack.context()
+    let second = try isForeign ? stack.foreignContext(.rollback) : stack.context(.rollback)
+    let department = try first.performAndWait {
+      let department = first.make("Department", ["name": "D"])
+      for name in ["a", "b"] {
+        _ = first.make("Employee", ["name": name, "department": department])
+      }
+      try first.save()
+      return department
+    }
+    try second.performAndWait {
+      let employees = try second.everyObject(of: "Employee")
+      // One is realized, and the other is a fault.
+      let theirs = try #require(employees[0].one("department"))
+      #expect(theirs.nameValue == "D" && employees[1].isFault)
+      try first.performAndWait {
+        first.delete(department)
+        try first.save()
+      }
+      theirs.setValue("new", forKey: "name")
+      try second.save()
+      #expect(theirs.isDeleted && !second.hasChanges)
+      #expect(employees.map(\.nameValue) == ["a", "b"])
+      #expect(employees.allSatisfy { $0.one("department") == nil })
+    }
+  }
+
+  @Test(
     "A required reference to such an object fails the save, and nothing is written",
     arguments: StoreKind.allCases)
   func requiredReferencesToLostRowsFailTheSave(kind: StoreKind) throws {
