@@ -134,24 +134,39 @@ extension NSManagedObject {
     }
   }
 
-  /// Undoes, at the other ends of to-one relationships, the removal of this object by its deletion,
-  /// as far as its newest row still refers to them.
+  /// Undoes, at the other ends, the removal of this object by its deletion: of to-one relationships
+  /// as far as the newest row still refers to them, of to-many relationships as far as this object
+  /// has their destinations.
   final func restoreInverses(in newest: Row) {
     for slot in layout.slots
     where slot.kind.isToOne && row.rawValue(slot) == newest.rawValue(slot) {
       guard let inverse = slot.relationship.inverseRelationship,
         let other = destination(of: row, slot), !other.isDeleted
       else { continue }
-      guard case .slot(let index) = other.position(of: inverse.name) else {
-        other.undoChange(of: self, in: inverse)
-        continue
-      }
-      guard other.values?.isChanged(index) == true, case .null? = other.values?[index],
-        other.refersInStore(to: self, other.layout.slots[index])
-      else { continue }
-      other.noteChange()
-      other.storeDestination(self, other.layout.slots[index])
+      other.undoRemoval(of: self, from: inverse)
     }
+    for (index, relationship) in layout.toMany.enumerated() {
+      // What was removed before the deletion isn't among the objects.
+      guard let inverse = relationship.inverseRelationship,
+        case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))],
+        let others = value.objects
+      else { continue }
+      for other in others where !other.isDeleted { other.undoRemoval(of: self, from: inverse) }
+    }
+  }
+
+  /// Undoes the removal of a destination by its deletion, on this side only.
+  private func undoRemoval(
+    of destination: NSManagedObject, from relationship: NSRelationshipDescription
+  ) {
+    guard case .slot(let index) = position(of: relationship.name) else {
+      return undoChange(of: destination, in: relationship)
+    }
+    guard values?.isChanged(index) == true, case .null? = values?[index],
+      refersInStore(to: destination, layout.slots[index])
+    else { return }
+    noteChange()
+    storeDestination(destination, layout.slots[index])
   }
 
   /// Undoes, at the other ends, the changes of the many-to-many relationships whose join rows this

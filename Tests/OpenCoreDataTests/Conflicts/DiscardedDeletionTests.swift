@@ -42,4 +42,44 @@ struct DiscardedDeletionTests {
       #expect(try third.everyObject(of: "List").map { $0.names("songs") } == ["aBc"])
     }
   }
+
+  @Test(
+    "The destinations of its to-many relationships refer to it again, at its place",
+    arguments: StoreKind.allCases,
+    [NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
+  func destinationsReferToKeptObjects(kind: StoreKind, type: NSMergePolicyType) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: type)))
+    try first.performAndWait {
+      let country = first.make("Country", ["name": "land"])
+      let people = ["p", "q"].map { first.make("Person", ["name": $0, "residentOf": country]) }
+      let tags = ["a", "b", "c"].map { first.make("Tag", ["name": $0]) }
+      let list = first.make("List", ["name": "l", "tags": NSOrderedSet(array: tags)])
+      try first.save()
+      try second.performAndWait {
+        let (theirs, twins) = (second.twin(of: country), people.map(second.twin))
+        let (tag, theirList) = (second.twin(of: tags[1]), second.twin(of: list))
+        // Not a change by the deletion.
+        twins[1].setValue(nil, forKey: "residentOf")
+        second.delete(theirs)
+        second.delete(tag)
+        second.processPendingChanges()
+        #expect(twins[0].one("residentOf") == nil && theirList.names("tags") == "ac")
+        country.setValue("Land", forKey: "name")
+        tags[1].setValue("B", forKey: "name")
+        try first.save()
+        try second.save()
+        #expect(!theirs.isDeleted && theirs.set("residents") == [twins[0]])
+        #expect(twins.map { $0.one("residentOf") } == [theirs, nil])
+        #expect(theirList.names("tags") == "aBc" && tag.set("lists") == [theirList])
+      }
+    }
+    let third = stack.context()
+    try third.performAndWait {
+      let people = try third.everyObject(of: "Person")
+      #expect(try third.everyObject(of: "Country").map { $0.set("residents") } == [[people[0]]])
+      #expect(people.map { $0.one("residentOf")?.nameValue } == ["Land", nil])
+      #expect(try third.everyObject(of: "List").map { $0.names("tags") } == ["aBc"])
+    }
+  }
 }
