@@ -100,12 +100,21 @@ extension NSManagedObject {
   /// Sets this new object's values on another object: those that were set, and the destinations of
   /// to-many relationships without an inverse.
   ///
+  /// The other object takes this one's place in ordered relationships.
+  ///
   /// Those of the others are redirected when this object is replaced. It loses the destinations of
   /// relationships without an inverse, so that no cascade rule deletes them with it.
   final func copyChanges(to other: NSManagedObject, except names: [String]) {
     for slot in layout.slots
     where values?.isChanged(slot.index) == true && !names.contains(slot.name) {
       guard other.layout.position(of: slot.name) != nil else { continue }
+      if slot.kind.isToOne, let list = slot.relationship.inverseRelationship, list.isOrdered,
+        let owner = destination(slot)
+      {
+        let place = owner.relatedObjects(list).firstIndex { $0 === self }
+        owner.addDestination(other, list, at: place)
+        continue
+      }
       other.setValue(storedValue(forKey: slot.name), forKey: slot.name)
       if slot.kind.isToOne, slot.relationship.inverseRelationship == nil {
         setDestination(nil, slot)

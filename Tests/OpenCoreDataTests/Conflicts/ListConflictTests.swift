@@ -95,4 +95,27 @@ struct ListConflictTests {
     let found = try third.performAndWait { try third.all("Country").map { $0.names("sights") } }
     #expect(found == ["", "s"])
   }
+
+  @Test(
+    "A stored object that takes the values of a new one with its unique value takes its place, too",
+    arguments: StoreKind.allCases)
+  func storedObjectsTakeThePlacesOfNewOnes(kind: StoreKind) throws {
+    let model = try KinshipModel.make()
+    model.entitiesByName["Song"]?.uniquenessConstraints = [["name"]]
+    let stack = try SharedStack(kind, model)
+    let context = stack.context(.mergeByPropertyObjectTrump)
+    try context.performAndWait {
+      let lists = ["l", "m"].map { context.make("List", ["name": $0]) }
+      let stored = context.make("Song", ["name": "b", "list": lists[1]])
+      try context.save()
+      for name in ["a", "b", "c"] { _ = context.make("Song", ["name": name, "list": lists[0]]) }
+      try context.save()
+      #expect(lists.map { $0.names("songs") } == ["abc", ""])
+      #expect(stored.one("list") === lists[0])
+    }
+    // A file is read again: the row cache may differ from it.
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    let found = try third.performAndWait { try third.all("List").map { $0.names("songs") } }
+    #expect(found == ["abc", ""])
+  }
 }
