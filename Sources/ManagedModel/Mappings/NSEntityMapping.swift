@@ -77,6 +77,7 @@ open class NSPropertyMapping: NSObject {
     didSet {
       elements = []
       omitsOtherEntities = false
+      orders = []
     }
   }
   /// How the elements of a composite attribute get their values from those of the expression's
@@ -89,6 +90,11 @@ open class NSPropertyMapping: NSObject {
   ///
   /// Setting the expression makes it `false`.
   package final var omitsOtherEntities = false
+  /// The source relationships whose order the objects of an ordered relationship keep that an
+  /// inferred mapping leaves to its inverse.
+  ///
+  /// Setting the expression removes them.
+  package final var orders: [String] = []
   /// Information for the migration policy.
   open var userInfo: [AnyHashable: Any]?
 

@@ -8,7 +8,7 @@ import Synchronization
 final class MigrationPasses {
   /// The mapping that is being processed.
   private(set) var current = NSEntityMapping()
-  private unowned let manager: NSMigrationManager
+  unowned let manager: NSMigrationManager
   private var observer: (Double) -> Void = { _ in }
   private let plans: [EntityMappingPlan]
   private let policies: [NSEntityMigrationPolicy]
@@ -84,6 +84,10 @@ final class MigrationPasses {
       try createRelationships(plan, policy, report)
       try policy.endRelationshipCreation(forMapping: plan.mapping, manager: manager)
       try saveBatch(report)
+    }
+    for (plan, policy) in zip(plans, policies)
+    where type(of: policy) == NSEntityMigrationPolicy.self {
+      try orderRelationships(plan, report)
     }
     for (plan, policy) in zip(plans, policies) {
       try begin(plan, report)
@@ -225,7 +229,7 @@ final class MigrationPasses {
   }
 
   /// Saves what a batch has changed, and releases its instances.
-  private func saveBatch(_ report: MigrationProgress) throws {
+  func saveBatch(_ report: MigrationProgress) throws {
     try report.check()
     try checkReading()
     while manager.destinationContext.hasChanges {
@@ -284,7 +288,7 @@ extension NSManagedObjectContext {
   /// Loads the rows of objects of one entity hierarchy or several, and returns the objects.
   ///
   /// **Cost:** one SELECT for each entity among them, and one for each prefetched step.
-  fileprivate func load(
+  final func load(
     _ identities: ArraySlice<FetchedIdentity>, prefetching paths: [String] = []
   ) throws -> [NSManagedObject] {
     let objects = identities.map { registered($0.layout, $0.primaryKey) }

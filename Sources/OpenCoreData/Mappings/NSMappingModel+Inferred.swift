@@ -111,16 +111,18 @@ extension InferredMapping.Entity {
       guard let relationship = property.destination as? NSRelationshipDescription else {
         return nil
       }
-      let isSetByInverse =
-        relationship.inverseRelationship.map { inverse in
-          InferredMapping.lacksPairs(
-            formers[ObjectIdentifier(relationship)] ?? [],
-            ofInverse: formers[ObjectIdentifier(inverse)] ?? [])
-        } ?? false
-      let source = isSetByInverse ? nil : property.storedSource
+      let others =
+        relationship.inverseRelationship.map { formers[ObjectIdentifier($0)] ?? [] } ?? []
+      let isSetByInverse = InferredMapping.lacksPairs(
+        formers[ObjectIdentifier(relationship)] ?? [], ofInverse: others)
+      let former = isSetByInverse ? nil : property.storedSource
       let mapping = NSPropertyMapping(
-        relationship.name, source.map { MappingExpression.instances(ofRelationship: $0.name) })
+        relationship.name, former.map { MappingExpression.instances(ofRelationship: $0.name) })
       mapping.omitsOtherEntities = true
+      if isSetByInverse, relationship.isOrdered {
+        let lists = others.compactMap(\.inverseRelationship).filter(\.isOrdered).map(\.name)
+        mapping.orders = lists.filter { source?.relationshipsByName[$0] != nil }
+      }
       return mapping
     }
     return mapping

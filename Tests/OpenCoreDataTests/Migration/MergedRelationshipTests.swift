@@ -110,10 +110,10 @@ struct MergedRelationshipTests {
     }
   }
 
-  @Test("The objects of all of them stay, in their order", arguments: Kind.allCases)
-  func relationshipsAreMerged(_ kind: Kind) throws {
-    let (old, new) = (Self.model(kind, isMerged: false), Self.model(kind, isMerged: true))
-    let store = try Self.store(kind, ["q": ["t1"], "s": kind.isToMany ? ["t3", "t2"] : ["t2"]])
+  /// A context of a copy of a store that a migration manager makes with the inferred mapping.
+  private static func copy(
+    of store: MigratedStore, from old: NSManagedObjectModel, to new: NSManagedObjectModel
+  ) throws -> NSManagedObjectContext {
     let copy = store.url.deletingLastPathComponent().appendingPathComponent("Copy.sqlite")
     let mapping = try NSMappingModel.inferredMappingModel(
       forSourceModel: old, destinationModel: new)
@@ -122,8 +122,35 @@ struct MergedRelationshipTests {
       options: nil)
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: new)
     try coordinator.addPersistentStore(type: .sqlite, at: copy)
-    let copied = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    copied.persistentStoreCoordinator = coordinator
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  @Test("A copy keeps the order of each list, although the inverses set the new one")
+  func copiesKeepTheOrder() throws {
+    let old = Self.model(.manyToOne, isMerged: false)
+    let store = try MigratedStore()
+    let context = try store.open(old)
+    try context.performAndWait {
+      let owner = context.make("T", ["name": "t"])
+      for (entity, key) in [("Q", "qs"), ("S", "ss")] {
+        let objects = [1, 2, 3].map { context.make(entity, ["name": "\(key)\($0)"]) }
+        owner.setValue(NSOrderedSet(array: objects.reversed()), forKey: key)
+      }
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    let copied = try Self.copy(of: store, from: old, to: Self.model(.manyToOne, isMerged: true))
+    #expect(try Self.links("ps", of: "T", copied) == ["t qs3 qs2 qs1 ss3 ss2 ss1"])
+  }
+
+  @Test("The objects of all of them stay, in their order", arguments: Kind.allCases)
+  func relationshipsAreMerged(_ kind: Kind) throws {
+    let (old, new) = (Self.model(kind, isMerged: false), Self.model(kind, isMerged: true))
+    let store = try Self.store(kind, ["q": ["t1"], "s": kind.isToMany ? ["t3", "t2"] : ["t2"]])
+    let copied = try Self.copy(of: store, from: old, to: new)
     for context in [try store.open(new), copied] {
       #expect(
         try Self.links("t", of: "P", context) == ["q t1", kind.isToMany ? "s t3 t2" : "s t2"])
