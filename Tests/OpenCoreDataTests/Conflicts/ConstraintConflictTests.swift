@@ -47,6 +47,8 @@ struct ConstraintConflictTests {
       #expect(conflicts(error).first?.conflictingObjects == twins)
       #expect(conflicts(error).first?.constraintValues["code"] as? String == "FR")
       #expect(conflicts(error).first?.databaseObject == nil)
+      let snapshots: [[String: Any]]? = conflicts(error).first?.conflictingSnapshots
+      #expect(snapshots?.map { $0.isEmpty } == [true, true])
       #expect(context.insertedObjects == Set(twins))
     }
     #expect(try rows(stack).isEmpty)

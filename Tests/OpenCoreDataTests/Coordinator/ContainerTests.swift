@@ -175,6 +175,7 @@ struct ContainerTests {
       Set(description.options.keys) == [
         NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
       ])
+    #expect(description.timeout == 10)
     description.isReadOnly = true
     description.timeout = 2.5
     description.shouldMigrateStoreAutomatically = false
