@@ -98,15 +98,16 @@ struct SaveOperation {
   /// Writes the changes of the context, again after each conflict that the merge policy resolved.
   ///
   /// - Throws: The merge policy's errors, those of validation if a policy has accepted the deletion
-  ///   of a row, and those of the store; nothing is written then, except what another store has
-  ///   `committed`.
+  ///   of a row or deleted objects with duplicate values, and those of the store; nothing is
+  ///   written then, except what another store has `committed`.
   mutating func write() throws {
     context.savedTransactions = [:]
     for attempt in 1...Self.maximumAttempts {
       let plan = context.savePlan()
       // The parts that were committed before another store found a conflict.
       let earlier = committed
-      var lost: Set<NSManagedObject> = []
+      // Whether a required relationship may have lost its destination.
+      var isToBeValidated = false
       do {
         if context.coordinator?.hasSeveralStores == true, context.parent == nil {
           try writeAcross(plan)
@@ -128,12 +129,14 @@ struct SaveOperation {
         let conflicts = error.conflicts.map(NSMergeConflict.init)
         guard attempt < Self.maximumAttempts else { throw NSError.mergeConflicts(conflicts) }
         try policyOfNewestRows().resolve(optimisticLockingConflicts: conflicts)
-        lost = Set(conflicts.map(\.sourceObject).filter { $0.state.contains(.inaccessible) })
+        let lost = Set(conflicts.map(\.sourceObject).filter { $0.state.contains(.inaccessible) })
         context.discardKnownReferences(to: lost)
+        isToBeValidated = !lost.isEmpty
       } catch let error as ConstraintViolations {
         let conflicts = error.violations.map(constraintConflict)
         guard attempt < Self.maximumAttempts else { throw NSError.constraintConflicts(conflicts) }
         try policyOfNewestRows().resolve(constraintConflicts: conflicts)
+        isToBeValidated = true
       }
       // Changes that the policy made are posted before they are saved.
       if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletionsInSave() }
@@ -141,8 +144,7 @@ struct SaveOperation {
       // A fault that couldn't be read in between has no values to write.
       try fulfillChangedFaults()
       context.processPendingChanges()
-      // A required relationship may have lost its destination.
-      if !lost.isEmpty { try validateChanges() }
+      if isToBeValidated { try validateChanges() }
       context.endReadTransaction()
     }
   }

@@ -349,6 +349,27 @@ struct ConstraintConflictTests {
   }
 
   @Test(
+    "A required reference to a stored object that a new one replaces fails the save",
+    arguments: StoreKind.allCases)
+  func requiredReferencesToReplacedRowsFailTheSave(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = stack.context(.overwrite)
+    try context.performAndWait {
+      let stored = context.make("Country", ["code": "FR", "name": "stored"])
+      let city = context.make("City", ["name": "Paris", "country": stored])
+      try context.save()
+      let new = context.make("Country", ["code": "FR", "name": "new"])
+      let error = thrownError { try context.save() }
+      #expect(error?.code == NSValidationMissingMandatoryPropertyError)
+      #expect(new.isInserted && stored.isDeleted && city.one("country") == nil)
+      city.setValue(new, forKey: "country")
+      try context.save()
+    }
+    #expect(try rows(stack).map { $0[1] } == ["name=new"])
+    #expect(try rows(stack, "City").count == 1)
+  }
+
+  @Test(
     "Parts of a new object stay if a stored one gets them, although a cascade rule deletes them",
     arguments: StoreKind.allCases)
   func partsOfAReplacedObjectStay(kind: StoreKind) throws {
