@@ -128,3 +128,10 @@ const char *embedded_MigrationReport_swift(void) {
   };
   return text;
 }
+
+const char *embedded_MigrationSuccessors_swift(void) {
+  static const char text[] = {
+#embed "../CoreDataCosts/MigrationSuccessors.swift" suffix(, 0)
+  };
+  return text;
+}

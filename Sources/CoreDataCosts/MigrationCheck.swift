@@ -290,8 +290,8 @@ private struct MigrationCheck {
     in context: NSManagedObjectContext, from position: Int
   ) throws -> [MigrationReport.Loss] {
     let source = versions[position].model
-    let later =
-      (method == .stepByStep ? versions[(position + 1)...].map(\.model) : []) + [model]
+    let later = method == .stepByStep ? versions[(position + 1)...].map(\.model) : []
+    let successors = MigrationSuccessors(of: source, in: later + [model], configuration)
     // By the entity that declares the property; without a name for objects.
     var counts: [String: [String: Int]] = [:]
     let stored = source.entities(forConfigurationName: configuration(in: source)) ?? []
@@ -303,12 +303,13 @@ private struct MigrationCheck {
         let number = try context.performAndWait { try context.count(for: request) }
         if number > 0 { counts[owner ?? "", default: [:]][property, default: 0] += number }
       }
-      guard successors(of: entity, in: later) != nil else {
+      guard let later = successors.entities(of: entity) else {
         try count(entity.name, "", nil)
         continue
       }
+      let kept = successors.storedProperties(of: entity, in: later)
       for (name, property) in entity.propertiesByName
-      where fixture.isCompared(property) && !self.property(property, of: entity, in: later) {
+      where fixture.isCompared(property) && !kept.contains(name) {
         var owner = entity
         while let parent = owner.superentity, parent.propertiesByName[name] != nil {
           owner = parent
@@ -338,45 +339,5 @@ private struct MigrationCheck {
       let composite = property as? NSCompositeAttributeDescription
     else { return [property.name] }
     return composite.elements.flatMap(columns).map { "\(property.name).\($0)" }
-  }
-
-  /// Returns the entity in each model that an entity becomes; `nil` if the stores lose it.
-  private func successors(
-    of entity: NSEntityDescription, in models: some Sequence<NSManagedObjectModel>
-  ) -> [NSEntityDescription]? {
-    var found = [entity]
-    for model in models {
-      let before = found[found.count - 1]
-      guard
-        let next = model.entities(forConfigurationName: configuration)?.first(where: {
-          isSame(before.name, before.renamingIdentifier, $0.name, $0.renamingIdentifier)
-        })
-      else { return nil }
-      found.append(next)
-    }
-    return Array(found.dropFirst())
-  }
-
-  private func property(
-    _ property: NSPropertyDescription, of entity: NSEntityDescription,
-    in models: some Sequence<NSManagedObjectModel>
-  ) -> Bool {
-    var current = property
-    for entity in successors(of: entity, in: models) ?? [] {
-      guard
-        let next = entity.propertiesByName.values.first(where: {
-          isSame(current.name, current.renamingIdentifier, $0.name, $0.renamingIdentifier)
-        })
-      else { return false }
-      current = next
-    }
-    return true
-  }
-
-  private func isSame(
-    _ name: String?, _ identifier: String?, _ laterName: String?, _ laterIdentifier: String?
-  ) -> Bool {
-    name == laterName
-      || [name, identifier].contains { $0 != nil && ($0 == laterIdentifier || $0 == laterName) }
   }
 }

@@ -31,5 +31,6 @@ const char *embedded_migration_html(void);
 const char *embedded_MigrationCheck_swift(void);
 const char *embedded_MigrationFixture_swift(void);
 const char *embedded_MigrationReport_swift(void);
+const char *embedded_MigrationSuccessors_swift(void);
 
 #endif

@@ -39,6 +39,7 @@ package struct MigrationExport {
 
   private static let sources = [
     String(cString: embedded_MigrationCheck_swift()),
+    String(cString: embedded_MigrationSuccessors_swift()),
     String(cString: embedded_MigrationReport_swift()),
     String(cString: embedded_MigrationFixture_swift()),
   ]
@@ -96,6 +97,7 @@ package struct MigrationExport {
     ])
     for source in Self.sources {
       let text = source.replacing("public import OpenCoreData\n", with: "")
+        .replacing("import OpenCoreData\n", with: "")
       lines.add(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
     }
     writeStart(to: &lines)

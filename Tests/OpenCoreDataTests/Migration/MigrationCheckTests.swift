@@ -95,6 +95,49 @@ struct MigrationCheckTests {
     #expect(try Data(contentsOf: folder.store.url) == bytes)
   }
 
+  @Test(
+    "What's lost is what an inferred mapping doesn't continue, even if names are used again",
+    arguments: [
+      // `note` becomes `code`, and the former `code` is removed.
+      (["code", "rating"], ["code": "note"], ["3 values of Mood.code"]),
+      // Both get the other's name.
+      (["code", "note", "rating"], ["code": "note", "note": "code"], []),
+    ] as [([String], [String: String], [String])])
+  func lossesFollowRenamingIdentifiers(
+    names: [String], former: [String: String], expected: [String]
+  ) throws {
+    let folder = try Self.folder()
+    let report = try checkMigrations(
+      ofStoresIn: folder.stores, to: Self.model(names, former: former),
+      versions: folder.versions, matching: MigrationFixture(objects: [:]))
+    #expect(report.passes, "\(report)")
+    #expect(report.stores.first?.lost?.map { $0.description } == expected)
+  }
+
+  @Test("The values of an attribute that was renamed before are lost, even if its first name isn't")
+  func lossesOfRenamedAttributesAreCounted() throws {
+    let store = try MigratedStore()
+    let old = Self.model(["code", "remark", "note"], former: ["remark": "note"])
+    let context = try store.open(old, options: nil)
+    try context.performAndWait {
+      let mood = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+      mood.setValue("fine", forKey: "remark")
+      try context.save()
+    }
+    for opened in context.persistentStoreCoordinator?.persistentStores ?? [] {
+      try context.persistentStoreCoordinator?.remove(opened)
+    }
+    let folder = store.url.deletingLastPathComponent()
+    let document = folder.appendingPathComponent("Moods.xcdatamodeld/Moods.xcdatamodel")
+    try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
+    try Data(ModelDocument.text(of: old).text.utf8)
+      .write(to: document.appendingPathComponent("contents"))
+    let report = try checkMigrations(
+      ofStoresIn: folder, to: Self.model(["code", "note"]),
+      versions: document.deletingLastPathComponent(), matching: MigrationFixture(objects: [:]))
+    #expect(report.stores.first?.lost?.map { $0.description } == ["1 value of Mood.remark"])
+  }
+
   @Test("A migration that fails is an error of the store")
   func failuresAreReported() throws {
     let folder = try Self.folder()
