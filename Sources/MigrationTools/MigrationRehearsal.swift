@@ -81,7 +81,8 @@ package struct MigrationRehearsal {
   package private(set) var steps: [Step] = []
   /// The problems of the migrated copy; `nil` if it isn't migrated or has violations.
   package private(set) var doctor: DoctorReport?
-  /// Whether the migrated copy has problems that the store doesn't have.
+  /// Whether the migrated copy has problems that the store doesn't have, by rule, entity, and
+  /// property.
   package private(set) var hasNewFindings = false
   /// Whether the migrated copy has errors, of whatever rule, that the store doesn't have.
   package private(set) var hasNewErrors = false
@@ -169,10 +170,11 @@ package struct MigrationRehearsal {
       options.progress("checking the migrated copy")
       let report = try StoreDoctor.examine(copy)
       doctor = report
-      hasNewFindings = Self.hasNew(report.findings, since: former)
-      hasNewErrors = Self.hasNew(
+      let mappings = route.steps.map { InferredMapping(from: $0.source, to: $0.destination) }
+      hasNewFindings = FindingSubject.hasNew(report.findings, since: former, mappings)
+      hasNewErrors = FindingSubject.hasNew(
         report.findings.filter { $0.severity == .error },
-        since: former.filter { $0.severity == .error })
+        since: former.filter { $0.severity == .error }, mappings)
     }
     if isDatabase, options.factors?.isEmpty != true {
       growth = try MigrationGrowth.rehearse(
@@ -219,17 +221,6 @@ package struct MigrationRehearsal {
         + "machine. iOS ends an app that takes that long to launch, and the migration starts over at the "
         + "next launch. Migrate off the main thread (shouldAddStoreAsynchronously), and show progress."
     )
-  }
-
-  /// Returns whether a rule found more rows, files, or indexes than before.
-  private static func hasNew(
-    _ findings: [DoctorFinding], since former: [DoctorFinding]
-  ) -> Bool {
-    func counts(_ findings: [DoctorFinding]) -> [DoctorRuleName: Int] {
-      findings.reduce(into: [:]) { $0[$1.rule, default: 0] += $1.count }
-    }
-    let before = counts(former)
-    return counts(findings).contains { $0.value > before[$0.key] ?? 0 }
   }
 
   private static func size(_ url: URL) -> Int {
