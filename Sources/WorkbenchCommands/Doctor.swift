@@ -18,7 +18,7 @@ struct Doctor: Executable {
       any findings; 65 if the file isn't a Core Data store. A store without a model isn't an \
       error. With --repair: 3 if data is lost or assumed; 1 if the new file can't be written; 65 \
       also if there's no readable model, --model isn't the store's, the store is being written \
-      to, or the new file exists.
+      to, or the new file exists; 66 if its folder doesn't.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)

@@ -17,7 +17,7 @@ struct Migrate: Executable {
       Exit status: 0 if everything is preserved, 3 if values are lost, the migration is refused \
       or fails, or `cdprof doctor` finds more than before; 65 if the version of the store is \
       unknown, a version lacks the configuration that the store was made with, a mapping model \
-      can't be used, or the file of --out exists.
+      can't be used, or the file of --out exists; 66 if its folder doesn't.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)
@@ -101,11 +101,7 @@ struct Migrate: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let destination = out.map { URL(fileURLWithPath: $0) }
-    if let destination, FileManager.default.fileExists(atPath: destination.path) {
-      throw InvalidInputError(
-        kind: .unusable, message: "\(out ?? "") already exists", nextStep: "choose another file")
-    }
-    if let destination { try OutputFile.checkStore(destination, force: false) }
+    if let destination { try OutputFile.checkNewStore(destination) }
     let folder = URL(fileURLWithPath: reportDir, isDirectory: true)
     if report != nil {
       try OutputFile.check(

@@ -75,6 +75,27 @@ package enum OutputFile {
     }
   }
 
+  /// Checks that a new store can be created: its folder exists, and neither the store nor any of
+  /// the files that SQLite and Core Data keep next to it do.
+  ///
+  /// - Throws: An `InvalidInputError` if there's no folder, or there are such files; an `NSError` if
+  ///   the folder can't be written to.
+  package static func checkNewStore(_ url: URL) throws {
+    let path = url.relativePath
+    guard FileKind.mode(of: path, followingLinks: false) == nil else {
+      throw InvalidInputError(
+        kind: .unusable, message: "\(path) already exists", nextStep: "choose another file")
+    }
+    try checkStore(url, force: false)
+    let folder = path.deletingLastPathComponent
+    guard folder.isEmpty || FileKind.mode(of: folder, followingLinks: true) != nil else {
+      throw InvalidInputError(
+        kind: .missing, message: "there's no folder \(folder) for the new file",
+        nextStep: "create it, or write to another folder")
+    }
+    guard access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 else { throw error(errno, path) }
+  }
+
   /// Writes a file, or the regular file that a link refers to.
   ///
   /// A link without a target is replaced. If this method throws, an existing file isn't

@@ -61,6 +61,8 @@ struct ProgramTests {
     (["migrate", "a", "--to", "b", "--in-place", "--out", "c"], 64, "can't be combined"),
     (["migrate", "a", "--to", "b", "--no-backup"], 64, "--no-backup requires --in-place"),
     (["migrate", "a", "--to", "b", "--out", "input"], 65, "input already exists"),
+    (["migrate", "a", "--to", "b", "--out", "none/c"], 66, "there's no folder none"),
+    (["doctor", "input", "--repair", "none/c"], 66, "there's no folder none"),
     (["migrate", "a", "--to", "b", "--report-dir", "c"], 64, "--report-dir requires --report"),
     (["advise", "a", "fetch Mood", "--scale", "1"], 64, "--scale requires a scenario"),
     (["export", "--migrations", "a", "--to", "b", "--swift", "--scale", "1"], 64, "a scenario"),

@@ -54,12 +54,7 @@ package enum StoreRepair {
 
   private static func check(_ url: URL, _ destination: URL) throws {
     try InvalidInputError.checkFile(url.relativePath)
-    guard FileKind.mode(of: destination.path, followingLinks: false) == nil else {
-      throw InvalidInputError(
-        kind: .unusable, message: "\(destination.relativePath) already exists",
-        nextStep: "choose another file")
-    }
-    try OutputFile.checkStore(destination, force: false)
+    try OutputFile.checkNewStore(destination)
   }
 
   /// Checks that there's a store to recover, with the entities of the model or of a configuration.
