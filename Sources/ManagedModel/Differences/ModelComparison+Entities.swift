@@ -136,6 +136,29 @@ extension ModelComparison {
         .lightweight,
         property.isStored ? "Its values aren't carried over." : nil)
     }
+    noteLostProperties(ofParentOf: old, new, kept)
+  }
+
+  /// Records the inherited properties that an entity loses because it has another parent, or none.
+  ///
+  /// - Parameter kept: The properties that it keeps, whichever entity declares them.
+  private mutating func noteLostProperties(
+    ofParentOf old: NSEntityDescription, _ new: NSEntityDescription, _ kept: Set<ObjectIdentifier>
+  ) {
+    guard let parent = old.superentity else { return }
+    let later = laterEntities[ObjectIdentifier(parent)]
+    // What the same parent loses is a difference of the parent.
+    guard later == nil || later !== new.superentity else { return }
+    for property in parent.propertiesByName.values.sorted(by: { $0.name < $1.name })
+    where !kept.contains(ObjectIdentifier(property)) {
+      let declarer = property.entity.flatMap { laterEntities[ObjectIdentifier($0)] }
+      guard old.propertiesByName[property.name] === property,
+        declarer.map({ !new.isKind(of: $0) }) ?? true
+      else { continue }
+      add(
+        .removed, property.subject, of: new, property.name, .lightweight,
+        property.isStored ? "Its values aren't carried over." : nil)
+    }
   }
 
   /// Records which properties of a new entity its subentities declared before, and which properties

@@ -142,6 +142,23 @@ import Testing
       effect: .lightweight, "added entity Furry", "added attribute Furry.fur",
       "changed entity Lion: parent from Animal to Furry"),
     Case(
+      "an entity without its parent, whose properties it loses",
+      ("<entity name=\"Bear\" parentEntity=\"Animal\"/>", "<entity name=\"Bear\"/>"),
+      effect: .lightweight, "changed entity Bear: parent from Animal to none",
+      "removed attribute Bear.age", "removed relationship Bear.keeper",
+      "removed attribute Bear.name"),
+    Case(
+      "an entity without its parent, with one of its properties",
+      (
+        "<entity name=\"Bear\" parentEntity=\"Animal\"/>",
+        "<entity name=\"Bear\"><attribute name=\"title\" elementID=\"name\" optional=\"YES\" "
+          + "attributeType=\"String\"/><attribute name=\"age\" attributeType=\"Integer 16\" "
+          + "defaultValueString=\"0\"/></entity>"
+      ),
+      effect: .lightweight, "changed entity Bear: parent from Animal to none",
+      "moved attribute Bear.age from Animal", "moved attribute Bear.title from Animal",
+      "renamed attribute Bear.title from name", "removed relationship Bear.keeper"),
+    Case(
       "a parent for an entity that had none",
       ("<entity name=\"Alone\"/>", "<entity name=\"Alone\" parentEntity=\"Animal\"/>"),
       effect: .custom, "changed entity Alone: parent from none to Animal"),
