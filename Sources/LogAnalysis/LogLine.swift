@@ -10,6 +10,8 @@ struct LogLine {
   private(set) var prefix: LogBytes
   /// Whether the line contains the message of a JSON record that spans several lines.
   let beginsRecord: Bool
+  /// The line if it's a key, with its value, of such a record, without colors.
+  let key: LogBytes?
 
   /// Parses a line.
   init(_ bytes: ArraySlice<UInt8>) {
@@ -21,6 +23,7 @@ struct LogLine {
       text = LogBytes(bytes)
       prefix = LogBytes(bytes[..<(start + standard.mark)])
       beginsRecord = false
+      key = nil
       return
     }
     var line = LogBytes(bytes)
@@ -30,11 +33,12 @@ struct LogLine {
     let whole = line
     let record = LogRecord(line)
     beginsRecord = record != nil && line.withoutIndent.first == UInt8(ascii: "\"")
+    key = LogRecord.isKey(line) ? line : nil
     if let record { line = record.message }
     text = line
     prefix = line
     // The format string of a record's message isn't a message.
-    if record == nil, LogRecord.isKey(line) { return }
+    if record == nil, key != nil { return }
     if let found = LogLine.marked(line) ?? LogLine.categorized(line) ?? LogLine.bare(line) {
       message = (found.logClass, found.text.trimmed)
       prefix = LogBytes(line.bytes[..<found.start])
@@ -232,7 +236,7 @@ struct LogLine {
   }
 
   /// Returns the class before the text, and the rest.
-  private static func classified(_ text: LogBytes) -> (LogClass?, LogBytes) {
+  static func classified(_ text: LogBytes) -> (LogClass?, LogBytes) {
     guard let (logClass, rest) = classifiedAll(text) else { return (nil, text) }
     return (logClass, rest)
   }

@@ -15,8 +15,8 @@ package struct LogReader {
   private var isOpen = false
   /// Whether the next line can be an object in the list of the open message.
   private var isInList = false
-  /// Whether the lines belong to a record that spans several lines.
-  private var isInRecord = false
+  /// The record that spans several lines to which the lines belong; `nil` if they belong to none.
+  private var record: LogRecord.Keys?
   /// Whether rows of a query plan can appear without a class.
   private var isExplaining = false
   /// The prefix of the last message, with its time and thread.
@@ -116,38 +116,73 @@ package struct LogReader {
     report.lines += 1
     if takeListed(LogBytes(bytes)) { return }
     if let standard = StandardLine(bytes) {
-      isInRecord = false
+      if record != nil { endRecord() }
       let start = bytes.startIndex
       takeMessage(
         standard.logClass, LogBytes(bytes[(start + standard.text)..<(start + standard.end)]),
         prefix: LogBytes(bytes[..<(start + standard.mark)]))
       return
     }
-    let line = LogLine(bytes)
-    if line.beginsRecord {
-      isInRecord = true
-    } else if line.message != nil || bytes.first == UInt8(ascii: "}") {
-      isInRecord = false
+    let records = LogRecord.records(in: bytes)
+    guard records.isEmpty else {
+      // Each counts as a line.
+      report.lines -= 1
+      for record in records { takeLine(record) }
+      return
     }
+    let line = LogLine(bytes)
+    takeKey(of: line)
     if let (logClass, text) = line.message {
       takeMessage(logClass, text, prefix: line.prefix)
+    } else if line.beginsRecord {
+      // It's one of the app's unless the category is Core Data's.
+      kinds[LogKind.app.position] += 1
+      pass()
     } else {
       takeUnmarked(line)
     }
   }
 
+  /// Adds a line to the record that spans several lines, or ends it.
+  private mutating func takeKey(of line: LogLine) {
+    if let key = line.key {
+      let isNext = line.beginsRecord && record?.hasMessage == true
+      if isNext || record?.contains(key) != true {
+        endRecord()
+        record = LogRecord.Keys(beginningWith: key)
+      }
+      record?.add(key, line, on: report.lines)
+    } else if line.message != nil || record?.isEnded(by: line.text) == true {
+      endRecord()
+    }
+  }
+
+  /// Ends a record, and processes its message if only the category determines the class.
+  private mutating func endRecord() {
+    guard let ended = record else { return }
+    record = nil
+    guard let (message, line) = ended.unclassified, let logClass = ended.logClass else { return }
+    kinds[LogKind.app.position] -= 1
+    let (named, text) = LogLine.classified(message.trimmed)
+    takeMessage(named ?? logClass, text, prefix: ended.prefix, on: line)
+    flush()
+  }
+
   /// Processes an object in the list of a fetch or the list's end, and returns whether the line is
   /// one of them.
   private mutating func takeListed(_ line: LogBytes) -> Bool {
-    guard isInList, !isInRecord, let listed = LogLine.listed(line), message.brackets > 0 else {
-      return false
-    }
+    guard isInList, record?.hasMessage != true, let listed = LogLine.listed(line),
+      message.brackets > 0
+    else { return false }
     message.addObject(line, isWhole: listed == .whole)
     kinds[LogKind.continuation.position] += 1
     return true
   }
 
-  private mutating func takeMessage(_ logClass: LogClass, _ text: LogBytes, prefix: LogBytes) {
+  /// - Parameter line: The number of its line; `nil` for the current line.
+  private mutating func takeMessage(
+    _ logClass: LogClass, _ text: LogBytes, prefix: LogBytes, on line: Int? = nil
+  ) {
     flush()
     classes[logClass.position] += 1
     if prefix != last.prefix {
@@ -156,7 +191,8 @@ package struct LogReader {
       tally.timeline?.name(last.thread, thread)
     }
     message = LogMessage(
-      line: report.lines, logClass: logClass, text: text, time: last.time, thread: last.thread)
+      line: line ?? report.lines, logClass: logClass, text: text, time: last.time,
+      thread: last.thread)
     message.classify()
     note(message.time)
     isExplaining = message.kind == .explain || message.kind == .plan
@@ -175,6 +211,7 @@ package struct LogReader {
   ///
   /// Call this method after the last line.
   package mutating func finish() -> LogReport {
+    endRecord()
     flush()
     (report.firstTime, report.lastTime) = (times.first.text, times.last.text)
     for kind in LogKind.allCases where kinds[kind.position] > 0 {
@@ -244,8 +281,10 @@ package struct LogReader {
         time: text.after("Timestamp: ").map { LogTime(in: $0.before(" | ")) },
         thread: text.after("TID: ")?.before(" | ").trimmed)
       kind = .metadata
-    } else if isInRecord, !line.beginsRecord {
-      complete(time: LogRecord.time(text), thread: LogRecord.thread(text))
+    } else if let record, record.hasMessage {
+      if record.unclassified == nil {
+        complete(time: LogRecord.time(text), thread: LogRecord.thread(text))
+      }
       kind = .app
     } else if isOpen, message.accepts(text) {
       message.add(text)

@@ -232,6 +232,54 @@ struct LogReaderTests {
     #expect(report.statements[0].isTruncated == false)
   }
 
+  @Test(
+    "A record with a key per line has the class of its category, which can precede the message",
+    arguments: [true, false])
+  func categoriesOfMultilineRecordsAreClasses(isFirst: Bool) {
+    func record(_ category: String, _ text: String, subsystem: String = "com.apple.coredata")
+      -> String
+    {
+      let keys = [#""subsystem" : "\#(subsystem)","#, #""category" : "\#(category)","#]
+      let frames = [#""backtrace" : {"#, #"  "category" : "other""#, "},"]
+      let lines =
+        (isFirst ? keys : []) + [#""eventMessage" : "\#(text)","#] + frames
+        + (isFirst ? [] : keys) + [#""threadID" : 7,"#]
+        + [#""timestamp" : "2024-03-01 10:00:01.500000+0100""#]
+      return "  {\n" + lines.map { "    \($0)\n" }.joined() + "  },\n"
+    }
+    let report = SampleLogs.report(
+      "[\n" + record("sql", "SELECT 0, t0.Z_PK FROM ZA t0")
+        + record("sql", "SELECT 0, t0.Z_PK FROM ZB t0", subsystem: "com.example.app")
+        + record("annotation", "total fetch execution time: 0.0010s for 5 rows.")
+        + record("error", "the store can't be opened") + "]\n")
+    #expect(report.statements.map(\.sql) == ["SELECT 0, t0.Z_PK FROM ZA t0"])
+    #expect(report.statements.map(\.rows) == [5])
+    #expect(report.statements.map(\.firstLine) == [isFirst ? 5 : 3])
+    #expect(report.problems.map(\.text) == ["the store can't be opened"])
+    #expect(report.firstTime == "2024-03-01 10:00:01.500000+0100")
+    #expect(report.kinds[.sql] == 1 && report.kinds[.fetchTime] == 1 && report.kinds[.error] == 1)
+    #expect(report.kinds.values.reduce(0, +) == report.lines)
+  }
+
+  @Test("Each record of an array on one line is a message, also one with braces and brackets")
+  func recordsOfAnArrayOnOneLineAreMessages() {
+    func record(_ text: String, _ thread: Int) -> String {
+      #"{"eventMessage":"CoreData: \#(text)","threadID":\#(thread),"backtrace":{"frames":[{}]}}"#
+    }
+    let report = SampleLogs.report(
+      "["
+        + [
+          record("sql: SELECT 0, t0.Z_PK FROM ZA t0", 1),
+          record("sql: SELECT 0, t0.Z_PK FROM ZB t0", 2),
+          record(#"details: SQLite bind[0] = \"}, {\""#, 2),
+          record("annotation: total fetch execution time: 0.0010s for 5 rows.", 1),
+          record("annotation: total fetch execution time: 0.0020s for 7 rows.", 2),
+        ].joined(separator: ",") + "]\n")
+    #expect(report.statements.map(\.rows) == [5, 7])
+    #expect(report.statements.map(\.binds) == [[], [#""}, {""#]])
+    #expect(report.lines == 5 && report.kinds == [.sql: 2, .bind: 1, .fetchTime: 2])
+  }
+
   @Test func readsVeryLongLines() {
     let report = SampleLogs.report(
       "CoreData: sql: SELECT \(String(repeating: "x", count: 5_000_000))\nCoreData: sql: COMMIT\n")
