@@ -55,8 +55,9 @@ extension LogAggregator {
       shapes[statement].relationshipFaults += 1
     }
     let occurrence = RepeatedStatementDetector.Occurrence(
-      kind: .faultStorm, subject: subject.name, statement: statement, line: closed.open.line,
-      time: closed.open.time, ordinal: closed.open.ordinal, microseconds: closed.total)
+      kind: .faultStorm, subject: subject.name, statement: statement, thread: thread.name,
+      line: closed.open.line, time: closed.open.time, ordinal: closed.open.ordinal,
+      microseconds: closed.total)
     count { $0.storms.add(occurrence) }
   }
 

@@ -33,7 +33,8 @@ extension LogAggregator {
   private mutating func begin(_ open: LogNesting.Open) {
     var open = open
     ordinal += 1
-    open.ordinal = ordinal
+    thread.ordinal += 1
+    open.ordinal = thread.ordinal
     countReads(of: open.statement) { $0.selects += 1 }
     if let lost = thread.nesting.begin(open) { fetched(lost, 0) }
   }
@@ -155,8 +156,9 @@ extension LogAggregator {
     // their table.
     guard shapes.traits[statement].tableKey != nil else { return }
     let occurrence = RepeatedStatementDetector.Occurrence(
-      kind: .fetchLoop, subject: subject(of: open.statement), statement: open.statement,
-      line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)
+      kind: .fetchLoop, subject: subject(of: open.statement),
+      statement: shapes.traits[statement].pattern, thread: thread.name, line: open.line,
+      time: open.time, ordinal: open.ordinal, microseconds: time)
     count { $0.storms.add(occurrence) }
   }
 

@@ -7,6 +7,11 @@ struct LogAggregator {
   struct ThreadState {
     let name: LogThread
     var nesting = LogNesting()
+    /// The number of the thread's SELECTs so far, plus that of all SELECTs before its state was
+    /// created.
+    ///
+    /// So the SELECTs of a thread whose state was removed are far apart.
+    var ordinal = 0
     /// The last statement, of any kind.
     var last: Int?
     /// The last statement if the log hides it as `<private>`.
@@ -198,7 +203,7 @@ struct LogAggregator {
     if threads.count > threadLimit { removeIdleThreads() }
     current = threads.count
     positions[name] = current
-    threads.append(ThreadState(name: name))
+    threads.append(ThreadState(name: name, ordinal: ordinal))
   }
 
   /// Removes the threads that aren't waiting for a line, because a long log contains many.

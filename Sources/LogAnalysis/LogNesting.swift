@@ -11,7 +11,7 @@ struct LogNesting {
     var line: Int
     var time: LogTime
     var isCount: Bool
-    /// The number of SELECTs before the statement.
+    /// The number of the SELECT in its thread.
     var ordinal: Int
     /// SQLite's time in microseconds, or `nil` if it isn't logged yet.
     var connection: Int?

@@ -1,6 +1,7 @@
 package import ManagedModel
 package import ProfileEvents
 import SQLiteDriver
+import StatementAnalysis
 import WorkbenchText
 
 /// The executions of a statement (one SQL text) in a log.
@@ -124,6 +125,8 @@ struct LogShapes {
   private(set) var traits: [Traits] = []
   private var byText: [LogBytes: Int] = [:]
   private var byKey: [LogBytes: Int] = [:]
+  /// The position of the first SELECT of each pattern, by the pattern's hash.
+  private var patterns: [UInt64: Int] = [:]
   /// The indexes of the entries for statements beyond the limit.
   private var others: [String: Int] = [:]
   /// The sizes of the texts in `byKey` and `byText`, in bytes.
@@ -144,6 +147,8 @@ struct LogShapes {
     var verb: SQLText.Verb?
     /// The table in uppercase.
     var tableKey: String?
+    /// The position of the first statement with the same text apart from literals.
+    fileprivate(set) var pattern = 0
     /// The entity that the log named last for the statement.
     fileprivate(set) var loggedEntity: String?
 
@@ -202,7 +207,7 @@ struct LogShapes {
   ) -> Int {
     let table = statement.table
     let kind = statement.kind(table: table)
-    let own = Traits(
+    var own = Traits(
       isCount: statement.isCount, isBatch: statement.isBatch,
       readsJoinRows: statement.readsJoinRows,
       isHidden: statement.verb == nil && statement.text.contains("<private>"),
@@ -213,6 +218,7 @@ struct LogShapes {
       return other(kind, own, line, time)
     }
     sizes.keys += key.count
+    own.pattern = kind == .select ? pattern(of: statement) : all.count
     let length = length + "CoreData: sql: ".utf8.count
     byKey[key] = all.count
     all.append(
@@ -222,6 +228,15 @@ struct LogShapes {
         table: table, firstLine: line, firstTime: time))
     traits.append(own)
     return all.count - 1
+  }
+
+  /// Returns the position of the first SELECT with the same text apart from literals, which is the
+  /// next one if the statement is the first.
+  private mutating func pattern(of statement: SQLText) -> Int {
+    let hash = LogBytes(NormalizedSQL.pattern(statement.text.string)).keyedHash
+    let first = patterns[hash] ?? all.count
+    patterns[hash] = first
+    return first
   }
 
   /// Returns the index of the entry for all statements beyond the limit that are counted in the
@@ -238,6 +253,7 @@ struct LogShapes {
     statement.isOther = true
     var own = own
     own.tableKey = nil
+    own.pattern = all.count
     all.append(statement)
     traits.append(own)
     return all.count - 1

@@ -2,9 +2,9 @@ import WorkbenchText
 
 /// Detects repetitions of the same statement while a log is read.
 ///
-/// A repetition continues while only a few other SELECTs are between its statements and, if lines
-/// contain times, less than a second passes. A log doesn't contain call sites, so proximity is used
-/// instead.
+/// A repetition is on one thread, and continues while only a few other SELECTs of the thread are
+/// between its statements and, if lines contain times, less than a second passes. A log doesn't
+/// contain call sites, so proximity is used instead.
 struct RepeatedStatementDetector {
   /// The values that all statements of a repetition share.
   private struct Key: Hashable {
@@ -19,6 +19,7 @@ struct RepeatedStatementDetector {
   }
 
   private struct Run {
+    let thread: LogThread
     var count = 0
     var firstLine = 0
     var lastLine = 0
@@ -33,7 +34,7 @@ struct RepeatedStatementDetector {
       var ended: Run?
       if count > 0, isApart(occurrence) {
         ended = self
-        self = Run()
+        self = Run(thread: thread)
       }
       if count == 0 {
         firstLine = occurrence.line
@@ -58,7 +59,31 @@ struct RepeatedStatementDetector {
     }
   }
 
-  private var runs: [Key: Run] = [:]
+  /// The repetitions of a key that can continue, each on another thread.
+  private struct Runs {
+    private static let limit = 16
+    private(set) var all: [Run] = []
+
+    /// Adds a statement, and returns the repetition that ended before it, or that of another thread
+    /// if there are too many.
+    mutating func add(_ occurrence: Occurrence) -> Run? {
+      if let position = all.firstIndex(where: { $0.thread == occurrence.thread }) {
+        return all[position].add(occurrence)
+      }
+      var oldest: Run?
+      if all.count >= Runs.limit,
+        let position = all.indices.min(by: { all[$0].lastLine < all[$1].lastLine })
+      {
+        oldest = all.remove(at: position)
+      }
+      var run = Run(thread: occurrence.thread)
+      _ = run.add(occurrence)
+      all.append(run)
+      return oldest
+    }
+  }
+
+  private var runs: [Key: Runs] = [:]
   private var storms: [Key: LogStorm] = [:]
   /// The number of keys of each statement.
   private var keyCounts: [Int: Int] = [:]
@@ -68,9 +93,10 @@ struct RepeatedStatementDetector {
     var kind: LogStorm.Kind
     var subject: String
     var statement: Int
+    var thread: LogThread
     var line: Int
     var time: LogTime
-    /// The number of SELECTs before the statement.
+    /// The number of the SELECT in its thread.
     var ordinal: Int
     var microseconds: Int
   }
@@ -80,7 +106,7 @@ struct RepeatedStatementDetector {
     let key = Key(
       kind: occurrence.kind, subject: occurrence.subject, statement: occurrence.statement)
     let count = runs.count
-    let ended = runs[key, default: Run()].add(occurrence)
+    let ended = runs[key, default: Runs()].add(occurrence)
     if let ended { close(ended, key) }
     guard runs.count > count else { return }
     // All keys of a statement have the same hash.
@@ -101,7 +127,9 @@ struct RepeatedStatementDetector {
   /// The findings so far, largest first.
   var found: [LogStorm] {
     var detector = self
-    for (key, run) in runs { detector.close(run, key) }
+    for (key, runs) in runs {
+      for run in runs.all { detector.close(run, key) }
+    }
     return detector.storms.values.sorted {
       ($0.count, $1.firstLine, $1.name) > ($1.count, $0.firstLine, $0.name)
     }
@@ -119,7 +147,11 @@ struct RepeatedStatementDetector {
     storm.runs += 1
     storm.count += run.count
     storm.longest = max(storm.longest, run.count)
-    storm.lastLine = run.lastLine
+    // Those of other threads can have begun earlier, or ended later.
+    if run.firstLine < storm.firstLine {
+      (storm.firstLine, storm.firstTime) = (run.firstLine, run.firstTime.text)
+    }
+    storm.lastLine = max(storm.lastLine, run.lastLine)
     storm.microseconds += run.microseconds
     storms[key] = storm
   }

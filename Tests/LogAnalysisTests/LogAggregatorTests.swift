@@ -372,7 +372,7 @@ struct LogAggregatorTests {
     let fetch = SampleLogs.fetch(
       "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = ?  LIMIT 1", rows: 1)
     let others = (1...6).map {
-      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZTAG t0 LIMIT \($0)", rows: 1)
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZTAG\($0) t0", rows: 1)
     }.joined()
     let loop = SampleLogs.report(String(repeating: fetch, count: 12))
     #expect(loop.storms.map(\.name) == ["fetch-loop(ZITEM)"])
@@ -384,6 +384,36 @@ struct LogAggregatorTests {
         "CoreData:", with: "2024-01-01 10:00:\(second * 3 + 10).000 App[1:1] CoreData:")
     }
     #expect(SampleLogs.report(slow.joined()).storms.isEmpty)
+  }
+
+  @Test("Fetches that differ only in literals are a loop")
+  func fetchLoopsHaveLiterals() {
+    let pages = (0..<12).map {
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0 LIMIT 20 OFFSET \(20 * $0)", rows: 20)
+    }
+    let report = SampleLogs.report(pages.joined())
+    #expect(report.statements.count == 12)
+    #expect(report.storms.map(\.name) == ["fetch-loop(ZITEM)"])
+    #expect(report.storms.map(\.count) == [12] && report.storms.map(\.statement) == [1])
+  }
+
+  @Test("A repetition is on one thread; the SELECTs of others don't interrupt it")
+  func repetitionsAreOfOneThread() {
+    func lines(_ table: String, _ thread: Int) -> String {
+      SampleLogs.fetch("SELECT 0, t0.Z_PK FROM \(table) t0 WHERE  t0.ZNAME = ?", rows: 1)
+        .replacing("CoreData:", with: "2024-01-01 10:00:00.000 App[1:\(thread)] CoreData:")
+    }
+    let shared = (0..<6).map { _ in lines("ZITEM", 1) + lines("ZITEM", 2) }
+    #expect(SampleLogs.report(shared.joined()).storms.isEmpty)
+    let others = (1...6).map { lines("ZTAG\($0)", 2) }.joined()
+    let loop = (0..<12).map { _ in lines("ZITEM", 1) + others }
+    let report = SampleLogs.report(loop.joined())
+    #expect(report.storms.map(\.name) == ["fetch-loop(ZITEM)"])
+    #expect(report.storms.map(\.count) == [12] && report.storms.map(\.runs) == [1])
+    let both = (0..<10).map { _ in lines("ZITEM", 1) + lines("ZITEM", 2) }
+    let runs = SampleLogs.report(both.joined()).storms
+    #expect(runs.map(\.count) == [20] && runs.map(\.runs) == [2] && runs.map(\.longest) == [10])
+    #expect(runs.map(\.firstLine) == [1])
   }
 
   /// The times of a log without dates start over at midnight, and those without years in January.

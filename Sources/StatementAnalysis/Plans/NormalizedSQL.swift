@@ -8,7 +8,16 @@ package enum NormalizedSQL {
   ///
   /// Quoted strings and names outside of lists keep their text. **Cost:** linear in the length of
   /// the statement.
-  package static func text(_ sql: String) -> String {
+  package static func text(_ sql: String) -> String { text(sql, withLiterals: true) }
+
+  /// Returns the normalized SQL with each literal as `?`, such as the numbers after `LIMIT` and
+  /// `OFFSET`.
+  ///
+  /// It's the same for statements that differ only in values. **Cost:** linear in the length of the
+  /// statement.
+  package static func pattern(_ sql: String) -> String { text(sql, withLiterals: false) }
+
+  private static func text(_ sql: String, withLiterals: Bool) -> String {
     let bytes = ArraySlice(sql.utf8)
     let tokens = SQLToken.all(in: bytes)
     var result: [UInt8] = []
@@ -18,7 +27,11 @@ package enum NormalizedSQL {
     while index < tokens.count {
       let token = tokens[index]
       if token.bytes.startIndex > end, !result.isEmpty { result.append(UInt8(ascii: " ")) }
-      result += token.bytes
+      if withLiterals || !isLiteral(token) {
+        result += token.bytes
+      } else {
+        result.append(UInt8(ascii: "?"))
+      }
       end = token.bytes.endIndex
       index += 1
       if token.keyword == "IN", let last = endOfList(tokens, from: index) {
@@ -40,11 +53,19 @@ package enum NormalizedSQL {
 
   private static func isInList(_ token: SQLToken) -> Bool {
     switch token.kind {
-    case .word:
-      token.keyword == "NULL" || token.bytes.first.map { (0x30...0x39).contains($0) } == true
-    case .quoted: token.bytes.first == UInt8(ascii: "'")
+    case .word: token.keyword == "NULL" || isLiteral(token)
+    case .quoted: isLiteral(token)
     case .open: false
     case .sign: ["?", ",", "-", "+"].contains { token.isSign($0) }
+    }
+  }
+
+  /// Returns whether a token is a number or a string.
+  private static func isLiteral(_ token: SQLToken) -> Bool {
+    switch token.kind {
+    case .word: token.bytes.first.map { (0x30...0x39).contains($0) } == true
+    case .quoted: token.bytes.first == UInt8(ascii: "'")
+    case .open, .sign: false
     }
   }
 }

@@ -162,6 +162,27 @@ struct WorkRuleTests {
     #expect(found.allSatisfy { $0.fix.text.contains("IN") && $0.count == times })
   }
 
+  @Test(
+    "Fetches whose SQL differs only in literals are a loop",
+    arguments: [
+      ("SELECT 0 FROM ZMOOD t0 ORDER BY t0.ZDATE LIMIT 20 OFFSET #", "with a batch size"),
+      ("SELECT 0 FROM ZMOOD t0 WHERE t0.Z_PK IN (1, #) LIMIT 20", "with IN for the value"),
+    ])
+  func fetchLoopWithLiteralsIsFound(sql: String, fix: String) throws {
+    let script = EventScript()
+    script.step("program", at: EventScript.touch) {
+      for number in 0..<10 {
+        script.fetch("Mood", sql: sql.replacing("#", with: "\(20 * number)"), rows: 20)
+      }
+      for _ in 0..<9 { script.fetch("Mood", sql: "SELECT 0 FROM ZMOOD t0", rows: 20) }
+    }
+    let found = FindingSearch.all(of: work(of: script), steps: []).findings
+    #expect(found.map(\.name) == ["fetch-loop(Mood)"])
+    #expect(found.map(\.count) == [10])
+    #expect(found.allSatisfy { $0.what.contains("differs only in values") })
+    #expect(found.allSatisfy { $0.fix.text.contains(fix) }, "\(found.map { $0.fix.text })")
+  }
+
   @Test(arguments: [(1, []), (2, ["batch-walked(Mood)"])])
   func batchedFetchWalkIsFound(batches: Int, names: [String]) {
     let script = EventScript()

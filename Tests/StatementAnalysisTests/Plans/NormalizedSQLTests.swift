@@ -34,4 +34,16 @@ struct NormalizedSQLTests {
   func otherTextStays(sql: String) {
     #expect(NormalizedSQL.text(sql) == sql)
   }
+
+  @Test(
+    "Statements that differ only in literals have the same pattern",
+    arguments: [
+      ("FROM ZMOOD t0 LIMIT 20 OFFSET 40", "FROM ZMOOD t0 LIMIT ? OFFSET ?"),
+      ("t0.ZNAME = 'a' AND t0.ZAGE > 1.5", "t0.ZNAME = ? AND t0.ZAGE > ?"),
+      ("t0.Z_PK IN (1, 2) AND t0.ZDATE IS NULL", "t0.Z_PK IN (?) AND t0.ZDATE IS NULL"),
+      ("t1.ZA = ? FROM Z_1TAGS t1", "t1.ZA = ? FROM Z_1TAGS t1"),
+    ])
+  func patternsOmitLiterals(sql: String, pattern: String) {
+    #expect(NormalizedSQL.pattern(sql) == pattern)
+  }
 }

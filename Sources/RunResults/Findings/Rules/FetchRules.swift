@@ -7,12 +7,15 @@ import WorkbenchText
 
 /// Finds fetches that one line repeats.
 ///
-/// It fires if at least `threshold` fetches with the same SQL came from the same call site.
+/// It fires if at least `threshold` fetches came from the same call site with the same SQL, apart
+/// from literals.
 enum FetchLoopRule {
   static let rule = Rule(
     .fetchLoop, chapter: 8,
     meaning: "One line runs the same fetch repeatedly, and each execution queries the store.",
-    condition: "\(threshold) or more fetches with the same SQL from one line.",
+    condition:
+      "\(threshold) or more fetches from one line, with the same SQL apart from its literals, such as "
+      + "those after `LIMIT` and `OFFSET`.",
     remedy:
       "Fetch once with `IN`, or look for a registered object before fetching (find-or-fetch).",
     metrics: [.fetches, .selects, .rows], search: .work(findings))
@@ -34,7 +37,41 @@ enum FetchLoopRule {
     var rows = 0
   }
 
+  /// The fetches with the same entity, call site, and SQL apart from literals.
+  private struct Loop {
+    /// That of the first fetch.
+    let shape: Shape
+    var run: Run
+    /// Whether the SQL differs.
+    var differs = false
+    /// Whether at most the limit and the offset differ.
+    var isPaged = true
+
+    mutating func add(_ other: Shape, _ more: Run) {
+      run.last = max(run.last, more.last)
+      run.count += more.count
+      run.rows += more.rows
+      differs = true
+      isPaged = isPaged && Loop.withoutLimit(other.sql) == Loop.withoutLimit(shape.sql)
+    }
+
+    private static func withoutLimit(_ sql: String) -> Substring {
+      sql.range(of: " LIMIT ", options: .backwards).map { sql[..<$0.lowerBound] } ?? sql[...]
+    }
+  }
+
   static func findings(in work: FinishedWork) -> [Finding] {
+    loops(in: work).filter { $0.run.count >= threshold }.map { loop in
+      let shape = loop.shape
+      return Finding(
+        rule: rule.name, subject: shape.entity, count: loop.run.count, callSite: shape.callSite,
+        what: loop.differs
+          ? "fetches whose SQL differs only in values" : "fetches with the same SQL",
+        sql: shape.sql, fix: fix(loop, in: work))
+    }
+  }
+
+  private static func loops(in work: FinishedWork) -> [Loop] {
     let texts = work.recording.statementTexts()
     var order: [Shape] = []
     var fetches: [Shape: Run] = [:]
@@ -49,15 +86,29 @@ enum FetchLoopRule {
       run.last = event.id
       fetches[shape] = run
     }
-    return order.compactMap { shape in
-      guard let run = fetches[shape], run.count >= threshold else { return nil }
-      return Finding(
-        rule: rule.name, subject: shape.entity, count: run.count, callSite: shape.callSite,
-        what: "fetches with the same SQL", sql: shape.sql, fix: fix(shape, run, in: work))
+    var loops: [Loop] = []
+    var positions: [Shape: Int] = [:]
+    for shape in order {
+      guard let run = fetches[shape] else { continue }
+      var pattern = shape
+      pattern.sql = NormalizedSQL.pattern(shape.sql)
+      if let position = positions[pattern] {
+        loops[position].add(shape, run)
+      } else {
+        positions[pattern] = loops.count
+        loops.append(Loop(shape: shape, run: run))
+      }
     }
+    return loops
   }
 
-  private static func fix(_ shape: Shape, _ run: Run, in work: FinishedWork) -> SuggestedFix {
+  private static func fix(_ loop: Loop, in work: FinishedWork) -> SuggestedFix {
+    let (shape, run) = (loop.shape, loop.run)
+    if loop.differs, loop.isPaged {
+      return SuggestedFix(
+        advice: "fetch \(shape.entity) once with a batch size, which loads each part when it's read"
+      )
+    }
     let outline = SQLOutline(shape.sql)
     guard outline.condition != nil else {
       // If rows were written in the meantime, the results can differ.
