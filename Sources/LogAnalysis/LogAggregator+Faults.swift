@@ -47,7 +47,6 @@ extension LogAggregator {
       as: kind == .objectFault ? .objectFault(subject.name) : .relationshipFault(subject.name))
     let statement = closed.open.statement
     uncount(closed.open)
-    countMiss(of: subject, by: statement)
     if kind == .objectFault {
       shapes[statement].objectFaults += 1
       recordEntity(entity, statement)
@@ -58,7 +57,10 @@ extension LogAggregator {
       kind: .faultStorm, subject: subject.name, statement: statement, thread: thread.name,
       line: closed.open.line, time: closed.open.time, ordinal: closed.open.ordinal,
       microseconds: closed.total)
-    count { $0.storms.add(occurrence) }
+    counting(closed.open) { tally in
+      tally.countMiss(of: subject, by: statement)
+      tally.count { $0.storms.add(occurrence) }
+    }
   }
 
   /// Counts a fault fulfilled from the row cache, which only OpenCoreData logs.
@@ -77,14 +79,19 @@ extension LogAggregator {
   mutating func prefetch(_ text: LogBytes) {
     let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
     thread.nesting.closed = nil
-    if let closed {
-      uncount(closed.open)
-      shapes[closed.open.statement].prefetches += 1
-      countReads(of: closed.open.statement) { $0.prefetches += 1 }
-    }
     let key = LogAggregator.quoted(text)
     timeline?.identify(closed, as: .prefetch(key))
-    count { $0.costs.count(.prefetches, relationship: key) }
+    guard let closed else {
+      count { $0.costs.count(.prefetches, relationship: key) }
+      return
+    }
+    let statement = closed.open.statement
+    uncount(closed.open)
+    shapes[statement].prefetches += 1
+    counting(closed.open) { tally in
+      tally.countReads(of: statement) { $0.prefetches += 1 }
+      tally.count { $0.costs.count(.prefetches, relationship: key) }
+    }
   }
 
   /// A placeholder for the entity of a table that contains several entities.

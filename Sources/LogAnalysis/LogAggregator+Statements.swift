@@ -35,7 +35,10 @@ extension LogAggregator {
     ordinal += 1
     thread.ordinal += 1
     open.ordinal = thread.ordinal
-    countReads(of: open.statement) { $0.selects += 1 }
+    // The log can show only later that it's a SELECT.
+    counting(open) { tally in
+      tally.countReads(of: open.statement) { $0.selects += 1 }
+    }
     if let lost = thread.nesting.begin(open) { fetched(lost, 0) }
   }
 
@@ -123,20 +126,18 @@ extension LogAggregator {
       unmatched += 1
       return
     }
-    // What began before the section isn't part of it.
-    let wasInSection = isInSection
-    if closed.open.isCounted { isInSection = false }
-    defer { isInSection = wasInSection }
     let index = closed.open.statement
     let own = max(0, time - closed.open.inner)
     let rows = isCount ? 1 : message.measurement.rows
     let counted = isCount ? message.measurement.counted ?? 0 : 0
     shapes[index].close(time: time, own: own, rows: rows ?? 0, counted: counted)
     slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
-    count { $0.costs.microseconds += own }
+    counting(closed.open) { tally in tally.count { $0.costs.microseconds += own } }
     timeline?.add(closed, rows: rows ?? 0, at: message)
     guard shapes[index].kind == .select else { return }
-    if let rows { countReads(of: index) { $0.add(rows: rows) } }
+    if let rows {
+      counting(closed.open) { tally in tally.countReads(of: index) { $0.add(rows: rows) } }
+    }
     thread.nesting.closed = closed
   }
 

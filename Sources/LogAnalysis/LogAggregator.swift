@@ -34,6 +34,8 @@ struct LogAggregator {
     var isInTransaction = false
     /// Whether the transaction changed rows of entities.
     var hasWritten = false
+    /// Whether a message of the thread followed the last mark of a section.
+    var isActive = false
   }
 
   /// A part of the log that is counted separately.
@@ -91,9 +93,9 @@ struct LogAggregator {
   var shapes = LogShapes()
   private(set) var whole = Part()
   /// What is counted for each execution of a SELECT in the log, by statement.
-  private var reads: [Reads] = []
+  var reads: [Reads] = []
   /// The open section, if there is one.
-  private var section = OpenSection()
+  var section = OpenSection()
   var isInSection = false
   var sections: [LogSection] = []
   /// The states of all threads, in the order of first appearance.
@@ -101,7 +103,9 @@ struct LogAggregator {
   /// The positions of the threads.
   private var positions: [LogThread: Int] = [.unknown: 0]
   /// The position of the thread of the last message.
-  private var current = 0
+  var current = 0
+  /// The positions of the threads with messages since the last mark of a section.
+  var active: [Int] = []
   /// The number of threads beyond which those that aren't waiting for a line are removed.
   private var threadLimit = 2_000
   /// The size of the bound values that are kept, in bytes.
@@ -109,19 +113,19 @@ struct LogAggregator {
   /// The maximum of that size.
   var bindLimit = InputLimits.logBinds
   /// The number of sections beyond the limit.
-  private(set) var leftOutSections = 0
+  var leftOutSections = 0
   /// The number of statements that are kept for sections, added up.
-  private var sectionStatements = 0
+  var sectionStatements = 0
   /// The maximum of that number.
   var sectionStatementLimit = InputLimits.sectionStatements
   /// The number of sections whose statements aren't kept.
-  private(set) var sectionsWithoutStatements = 0
+  var sectionsWithoutStatements = 0
   /// The number of tables, entities, and relationships that are kept for sections, added up.
-  private var sectionSubjects = 0
+  var sectionSubjects = 0
   /// The maximum of that number.
   var sectionSubjectLimit = InputLimits.sectionSubjects
   /// The number of sections whose tables, entities, and relationships aren't kept.
-  private(set) var sectionsWithoutSubjects = 0
+  var sectionsWithoutSubjects = 0
   var stores: [String] = []
   var problems = LogSamples(limit: 100)
   var entities: [String: String] = [:]
@@ -147,6 +151,10 @@ struct LogAggregator {
   /// Processes a complete message.
   mutating func take(_ message: LogMessage, _ kind: LogKind) {
     enter(message.thread)
+    if !thread.isActive {
+      thread.isActive = true
+      active.append(current)
+    }
     guard measure(message) else {
       unmatched += 1
       return
@@ -219,6 +227,7 @@ struct LogAggregator {
     }
     positions = [:]
     for (position, thread) in threads.enumerated() { positions[thread.name] = position }
+    active = threads.indices.filter { threads[$0].isActive }
     threadLimit = max(2_000, 2 * threads.count)
   }
 
@@ -252,7 +261,7 @@ struct LogAggregator {
   /// The costs of the log, including those of its SELECTs.
   var costs: LogCosts { costs(whole.costs, of: reads.enumerated()) }
 
-  private func costs(
+  func costs(
     _ others: LogCosts, of reads: some Sequence<(offset: Int, element: Reads)>
   ) -> LogCosts {
     var costs = others
@@ -301,83 +310,6 @@ struct LogAggregator {
     bindSize += value.utf8.count + MemoryLayout<String>.stride
     guard bindSize <= bindLimit else { return }
     shapes[last].binds.append(value)
-  }
-}
-
-extension LogAggregator {
-  /// Begins or ends a section according to the text after `cdprof:`.
-  mutating func mark(_ message: LogMessage) {
-    countPendingSelects(keepingOpen: true)
-    endSection(at: message.line)
-    guard message.text.starts(with: "begin"), let name = message.text.after("begin")?.trimmed else {
-      return
-    }
-    section = OpenSection(
-      name: LogBytes(name.bytes.prefix(InputLimits.logName)).string, line: message.line,
-      time: message.time.text)
-    isInSection = true
-  }
-
-  /// Ends the open section.
-  mutating func endSection(at line: Int) {
-    guard isInSection else { return }
-    let open = section
-    (section, isInSection) = (OpenSection(), false)
-    guard sections.count < InputLimits.logSections else {
-      leftOutSections += 1
-      return
-    }
-    let statements = max(open.part.calls.count, open.part.reads.count)
-    let keepsStatements = sectionStatements + statements <= sectionStatementLimit
-    if keepsStatements {
-      sectionStatements += statements
-    } else {
-      sectionsWithoutStatements += 1
-    }
-    var costs = costs(
-      open.part.costs, of: open.part.reads.lazy.map { (offset: $0.key, element: $0.value) })
-    let keepsSubjects = sectionSubjects + costs.subjects <= sectionSubjectLimit
-    if keepsSubjects {
-      sectionSubjects += costs.subjects
-    } else {
-      costs.removeSubjects()
-      sectionsWithoutSubjects += 1
-    }
-    sections.append(
-      LogSection(
-        name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time, costs: costs,
-        storms: open.part.storms.found, calls: keepsStatements ? open.part.calls : [:],
-        reads: keepsStatements ? open.part.reads.mapValues(\.counts) : [:],
-        keepsStatements: keepsStatements, keepsSubjects: keepsSubjects))
-  }
-
-  /// Counts the SELECTs that still wait for another line.
-  ///
-  /// A fetch has a total time. A SELECT for which SQLite's time is logged, but not a total time,
-  /// while later SELECTs have one, is part of a save or a merge and isn't a fetch. The log can be
-  /// truncated after the last total time.
-  ///
-  /// - Parameter keepsOpen: Whether their times can follow, as after the mark of a section that
-  ///   another thread prints while they run.
-  mutating func countPendingSelects(keepingOpen keepsOpen: Bool = false) {
-    let last = current
-    defer { current = last }
-    for position in threads.indices {
-      current = position
-      confirm()
-      for open in thread.nesting.abandon()
-      where open.connection == nil || !logsTotals || open.line > thread.settledLine {
-        fetched(open, 0)
-        if keepsOpen { thread.nesting.keep(open) }
-      }
-    }
-  }
-
-  /// Removes a fetch that was counted at the mark of a section, because it was a fault or a
-  /// prefetch.
-  mutating func uncount(_ open: LogNesting.Open) {
-    guard open.isCounted, isFetch(open.statement) else { return }
-    reads[open.statement].fetches -= 1
   }
 }
 
