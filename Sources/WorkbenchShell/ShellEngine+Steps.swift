@@ -239,10 +239,8 @@ extension ShellTarget {
   ///
   /// **Cost:** a pass over the run's events for each rule.
   var found: FindingSearch.Found {
-    let work = FinishedWork(
-      recording: session.recording, steps: current.steps, model: session.model,
-      registered: session.registered)
-    return FindingSearch.all(of: work, steps: current.findings, silence: workspace.silence)
+    FindingSearch.all(
+      of: session.work(of: current.steps), steps: current.findings, silence: workspace.silence)
   }
 
   /// Returns the current run with its result for a report.

@@ -231,38 +231,41 @@ extension Session {
   ///
   /// The total of `registered` is the sum over all contexts; that of `peak` is the highest value of
   /// any single context, including those that no longer exist.
-  package var gauges: [ScopedMetric: Int] {
-    var gauges = stack.formerPeaks
-    for named in stack.contexts {
-      let context = named.context
-      context.performAndWait {
-        for entity in model.entities where !entity.isAbstract {
-          guard let name = entity.name else { continue }
-          add(
-            context.registeredCount(ofEntity: name), context.peakRegisteredCount(ofEntity: name),
-            to: .entity(name), of: &gauges)
-        }
-        let (registered, peak) = (context.registeredCount, context.peakRegisteredCount)
-        add(registered, peak, to: .context(named.name), of: &gauges)
-        add(registered, peak, to: .all, of: &gauges)
-      }
-    }
-    return gauges
+  package var gauges: [ScopedMetric: Int] { countObjects().gauges }
+
+  /// Returns the work of steps with a recording of everything since the session began.
+  ///
+  /// **Cost:** copies and sorts the events, and counts the registered objects once.
+  package func work(of steps: [Step]) -> FinishedWork {
+    let (gauges, registered) = countObjects()
+    return FinishedWork(
+      recording: stack.recorder.recording(steps: recordedSteps, gauges: gauges), steps: steps,
+      model: model, registered: registered)
   }
 
-  /// The current numbers of registered objects, by context and entity.
-  package var registered: [String: [String: Int]] {
-    let entities = model.entities.filter { !$0.isAbstract }.compactMap(\.name)
+  /// Returns the gauges, and the numbers of registered objects by context and entity.
+  private func countObjects() -> (
+    gauges: [ScopedMetric: Int], registered: [String: [String: Int]]
+  ) {
+    var gauges = stack.formerPeaks
     var registered: [String: [String: Int]] = [:]
     for named in stack.contexts {
       let context = named.context
       var counts: [String: Int] = [:]
       context.performAndWait {
-        for name in entities { counts[name] = context.registeredCount(ofEntity: name) }
+        for entity in model.entities where !entity.isAbstract {
+          guard let name = entity.name else { continue }
+          let count = context.registeredCount(ofEntity: name)
+          counts[name] = count
+          add(count, context.peakRegisteredCount(ofEntity: name), to: .entity(name), of: &gauges)
+        }
+        let (count, peak) = (context.registeredCount, context.peakRegisteredCount)
+        add(count, peak, to: .context(named.name), of: &gauges)
+        add(count, peak, to: .all, of: &gauges)
       }
       registered[named.name] = counts
     }
-    return registered
+    return (gauges, registered)
   }
 
   /// Returns the current numbers of pages in the store file, of pages in its WAL, and of free

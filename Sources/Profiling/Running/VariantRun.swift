@@ -102,15 +102,13 @@ struct VariantRun {
       }
       return outcome
     }
-    var recording = session.recording
+    var work = session.work(of: outcomes.map(\.step))
+    work.model = model
     if let values { session.namedResults.forEach { values.add($0.value, named: $0.key) } }
     if !pages.isDisjoint(with: [.filepages, .walpages, .freepages]) {
-      let gauges = recording.gauges.merging(try session.pages()) { $1 }
-      recording = recording.with(gauges: gauges)
+      let gauges = work.recording.gauges.merging(try session.pages()) { $1 }
+      work.recording = work.recording.with(gauges: gauges)
     }
-    let work = FinishedWork(
-      recording: recording, steps: outcomes.map(\.step), model: model,
-      registered: session.registered)
     return (work, outcomes, plans)
   }
 

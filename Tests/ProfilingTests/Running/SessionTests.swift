@@ -125,6 +125,20 @@ struct SessionTests {
     withExtendedLifetime(folder) {}
   }
 
+  @Test("The work of steps has the registered objects by context and entity, and as gauges")
+  func workHasRegisteredObjects() throws {
+    let (session, folder) = try session()
+    let outcomes = try run(
+      ["fetch Mood limit 50 as moods", "fetch Country as countries"], in: session)
+    let work = session.work(of: outcomes.map(\.step))
+    #expect(work.parts.count == 2)
+    let counts = try #require(work.registered["main"])
+    #expect(counts["Mood"] == 50 && counts["Country"] == 20)
+    #expect(work.recording.gauges[ScopedMetric(.registered, .context("main"))] == 70)
+    #expect(work.recording.gauges == session.gauges)
+    withExtendedLifetime(folder) {}
+  }
+
   @Test
   func totalPeakIsAtOnePointInTime() throws {
     let (session, folder) = try session()

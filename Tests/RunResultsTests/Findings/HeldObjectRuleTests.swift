@@ -281,9 +281,7 @@ struct HeldObjectRuleTests {
   private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
     let typed = try TypedSession(moods: moods)
     let outcomes = try typed.run(lines)
-    let work = FinishedWork(
-      recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model,
-      registered: typed.session.registered)
+    let work = typed.session.work(of: outcomes.map(\.step))
     return outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings
   }
 }
