@@ -170,6 +170,7 @@ struct DataReader {
       return nil
     }
     var plan = EntityPlan(entity: entry.key.text, count: count, properties: properties)
+    plan.addRequiredRelationships(of: entity)
     plan.superentities = sequence(first: entity, next: \.superentity).dropFirst().compactMap(\.name)
     return plan
   }

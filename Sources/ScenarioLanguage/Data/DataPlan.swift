@@ -132,6 +132,18 @@ extension EntityPlan {
     }
   }
 
+  /// Adds generators for the required many-to-many relationships of the entity that have none.
+  package mutating func addRequiredRelationships(of entity: NSEntityDescription) {
+    let required = entity.relationshipsByName.values.filter { relationship in
+      relationship.isManyToMany && !relationship.isOptional && !relationship.isTransient
+        && relationship.leastDestinations <= Generator.mostDestinations
+        && generator(of: relationship.name) == nil
+    }
+    properties += required.sorted { $0.name < $1.name }.map {
+      Property(name: $0.name, generator: .several($0.leastDestinations))
+    }
+  }
+
   /// Returns the relationships that get a destination: those with a generator, and to-one
   /// relationships that are required.
   package func filledRelationships(of entity: NSEntityDescription) -> [NSRelationshipDescription] {
@@ -159,7 +171,8 @@ extension NSEntityDescription {
 }
 
 /// Finds relationships that can't have the planned destinations: required ones without any rows,
-/// and many-to-many ones whose inverse has a generator, too.
+/// to-many ones with fewer objects than the model requires, and many-to-many ones whose inverse has
+/// a generator, too.
 package struct DestinationCheck {
   private let plans: [EntityPlan]
   private let counts: [EntityCount]
@@ -203,7 +216,43 @@ package struct DestinationCheck {
         return nil
       }
     }
-    return doubled + missing
+    return doubled + missing + plans.flatMap { lacking($0, rows) }
+  }
+
+  /// Returns the problems of to-many relationships with fewer objects than the model requires.
+  private func lacking(_ plan: EntityPlan, _ rows: [String: Int]) -> [LanguageProblem] {
+    guard rows[plan.entity] ?? 0 > 0, let entity = model.entitiesByName[plan.entity] else {
+      return []
+    }
+    let toMany = entity.relationshipsByName.values.filter {
+      $0.isToMany && !$0.isTransient && $0.destinationEntity != nil
+    }
+    return toMany.sorted { $0.name < $1.name }.compactMap { relationship in
+      let name = "\(plan.entity).\(relationship.name)"
+      let least = relationship.leastDestinations
+      let targets = relationship.destinationEntity?.concreteEntityNames ?? []
+      guard let number = plan.number(of: relationship) else {
+        guard !relationship.isOptional else { return nil }
+        return LanguageProblem(
+          relationship.isManyToMany
+            ? "`\(name)` requires \(NumberText.grouped(least)) objects, more than can be generated"
+            : "`\(name)` is required, but its objects are generated after those of \(plan.entity)",
+          at: plan.count.range,
+          nextStep: "make it optional in the model, or copy a store: `data: {store: FILE}`")
+      }
+      guard number >= least else {
+        return LanguageProblem(
+          "`\(name)` requires at least \(NumberText.grouped(least)) objects, not \(number)",
+          at: plan.count.range, nextStep: "write `\(relationship.name): cycle \(least)`")
+      }
+      let available = targets.reduce(0) { $0 + (rows[$1] ?? 0) }
+      guard available > 0, available < least else { return nil }
+      return LanguageProblem(
+        "`\(name)` requires at least \(NumberText.grouped(least)) objects, but `data` has "
+          + NumberText.grouped(available),
+        at: plan.count.range,
+        nextStep: "specify higher counts for \(ModelNames.list(targets))")
+    }
   }
 
   /// The problems of many-to-many relationships that are set at both ends.
@@ -221,7 +270,8 @@ package struct DestinationCheck {
         }
         return LanguageProblem(
           "`\(plan.entity).\(relationship.name)` and its inverse both have a generator",
-          at: plan.count.range, nextStep: "remove one of the generators")
+          at: plan.count.range,
+          nextStep: "remove one of the generators; a required relationship always has one")
       }
     }
   }

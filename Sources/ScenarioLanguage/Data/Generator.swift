@@ -20,6 +20,9 @@ package enum Generator: Sendable, Equatable {
   /// The given values in order, repeated from the first.
   case oneOf([Word])
 
+  /// The maximum number of `several`.
+  package static let mostDestinations = 1_000
+
   /// The syntax of generators, for errors.
   package static let usage =
     "cycle, cycle 3, random, every 1 minute, text 12, bytes 5000, one of [a, b]"
@@ -41,7 +44,7 @@ package enum Generator: Sendable, Equatable {
     case "cycle" where texts.count == 1:
       self = .cycle
     case "cycle" where texts.count == 2:
-      self = .several(try Generator.number(words, of: "destinations", upTo: 1_000))
+      self = .several(try Generator.number(words, of: "destinations", upTo: mostDestinations))
     case "random" where texts.count == 1:
       self = .random
     case "every" where texts.count == 3:
@@ -210,6 +213,9 @@ package struct GeneratorCheck {
 extension NSRelationshipDescription {
   /// Whether both the relationship and its inverse are to-many.
   var isManyToMany: Bool { isToMany && inverseRelationship?.isToMany == true }
+
+  /// The minimum number of destinations of an object whose to-many relationship isn't empty.
+  var leastDestinations: Int { max(minCount, 1) }
 }
 
 /// The minimum and the maximum of an attribute's values, from the model.

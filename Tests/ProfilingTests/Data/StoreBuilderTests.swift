@@ -106,6 +106,37 @@ struct StoreBuilderTests {
     #expect(people.allSatisfy { ["p1", "p2", "p3"].contains($0[4]) })
   }
 
+  @Test("A required many-to-many relationship gets as many destinations as the model requires")
+  func requiredManyToManyRelationshipsAreFilled() throws {
+    let folder = try TemporaryFolder()
+    let document = folder.file("Many.xcdatamodel")
+    try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
+    let contents = """
+      <model><entity name="Photo"><relationship name="tags" toMany="YES" minCount="2"
+      destinationEntity="Tag" inverseName="photos" inverseEntity="Tag"/></entity>
+      <entity name="Tag"><relationship name="photos" optional="YES" toMany="YES"
+      destinationEntity="Photo" inverseName="tags" inverseEntity="Photo"/></entity></model>
+      """
+    try Data(contents.utf8).write(to: document.appendingPathComponent("contents"))
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Many
+        model: \(document.path)
+        data: {Photo: {count: 6}, Tag: {count: 3}}
+        steps: []
+        """,
+      url: folder.file("many.yml"), path: "many.yml")
+    let url = folder.file("many.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
+    let session = try Session(storeURL: url, model: scenario.model, readOnly: true)
+    let context = session.stack.main
+    try context.performAndWait {
+      let photos = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Photo"))
+      let numbers = photos.map { ($0.value(forKey: "tags") as? Set<NSManagedObject>)?.count }
+      #expect(numbers == [2, 2, 2, 2, 2, 2])
+    }
+  }
+
   @Test(arguments: [1, 3, 9])
   func manyToManyRelationshipsGetTheirDestinationsInTurn(number: Int) throws {
     let folder = try TemporaryFolder()
