@@ -122,7 +122,7 @@ package struct MigrationGrowth: Sendable, Equatable {
     _ limits: RehearsalLimits, _ progress: (String) -> Void
   ) throws -> Size? {
     guard obstacle == nil, let first = steps.first, let last = steps.last else { return nil }
-    progress("migrating a copy with each object \(NumberText.grouped(factor)) times")
+    progress("migrating a copy that contains each object \(NumberText.grouped(factor)) times")
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
     let copy = folder.appendingPathComponent("Store.sqlite")

@@ -171,7 +171,7 @@ struct MigrationPage {
     add(
       rehearsal.hasNewFindings
         ? "Findings of doctor in the migrated copy"
-        : "Findings of doctor, which the store has before the migration, too",
+        : "Findings of doctor that the store already has before the migration",
       (rehearsal.doctor?.findings ?? []).map {
         Line(text: "\($0.rule.rawValue): \($0.message). Next: \($0.nextStep).")
       })

@@ -310,6 +310,6 @@ extension MigrationRehearsal {
         + "can take any time are called by \(PluralForm.of(costly.count, "the index", "the indexes")) "
         + names + (others > 0 ? " and \(PluralForm.counted(others, "other"))" : ""),
       nextStep: "drop \(PluralForm.of(costly.count, "it", "them")) in a copy of the store, and "
-        + "rehearse the migration of that")
+        + "rehearse the migration of the copy")
   }
 }

@@ -28,7 +28,7 @@ extension MigrationRoute {
       case .ambiguous(let names):
         throw InvalidInputError(
           kind: .unusable,
-          message: "\(path) can be of the configurations \(names.joined(separator: " and ")), "
+          message: "\(path) matches the configurations \(names.joined(separator: " and ")), "
             + "which have different entities in \(destination.name)",
           nextStep: "remove all but one of them from a copy of the model")
       case .missing(let entities, let name):

@@ -31,7 +31,7 @@ package enum MigrationText {
     if let doctor = rehearsal.doctor, !doctor.isIntact {
       lines += [""] + DoctorText.lines(doctor)
       if !rehearsal.hasNewFindings {
-        lines.append("  The store has these findings before the migration, too.")
+        lines.append("  The store already has these findings before the migration.")
       }
     }
     if let growth = rehearsal.growth { lines += self.lines(growth) }

@@ -50,7 +50,7 @@ struct Report: Executable {
     guard files.isEmpty == (history != nil) else {
       throw ValidationError(
         files.isEmpty
-          ? "Name the results to render, or a --history."
+          ? "Specify the results to render, or --history."
           : "--history can't be combined with results.")
     }
     if history != nil, report.map({ $0.formats != [.html] }) == true {

@@ -25,7 +25,7 @@ struct Serve: Executable {
   @Option(
     help: ArgumentHelp(
       """
-      The port to listen on, 0 for any that's free; by default, \(Serve.usualPort), or any other \
+      The port to listen on, 0 for any free port; by default, \(Serve.usualPort), or any other \
       if it's in use. Browsers keep answers and changed texts for each port.
       """, valueName: "n"))
   var port: UInt16?
@@ -39,7 +39,7 @@ struct Serve: Executable {
     do {
       server = try self.server(of: course)
     } catch let error as CourseServer.PortError {
-      console.writeError("\(error.message)\nuse another one with --port, or 0 for any that's free")
+      console.writeError("\(error.message)\nuse another port with --port, or 0 for any free port")
       return .runFailed
     }
     let stop = StopRequest()

@@ -18,8 +18,8 @@ extension LogReportFormat {
     guard !placed.all.isEmpty else {
       throw InvalidInputError(
         kind: .unusable,
-        message: "\(InputFile.name(report.file)) has no times of day, by which a trace places "
-          + "statements",
+        message: "\(InputFile.name(report.file)) has no times of day, which a trace needs to "
+          + "place statements",
         nextStep: "use the output of `log show` or Console, or lines with the time that NSLog adds")
     }
     var about = JSONFields()

@@ -56,7 +56,7 @@ package enum ReportLineSchema {
           (
             "labels",
             [
-              "description": "The labels that were given with --label.", "type": "object",
+              "description": "The labels specified with --label.", "type": "object",
               "additionalProperties": ["type": "string"],
             ]
           ),
@@ -129,7 +129,7 @@ package enum ReportLineSchema {
     cdprof,
     Key("sqlite", "string", "The version of SQLite."),
     Key("swift", "string", "The version of Swift."),
-    Key("build", "string", "release or debug; the times of a debug build mean nothing."),
+    Key("build", "string", "release or debug; the times of a debug build aren't meaningful."),
     Key(
       "jobs", "integer", "The number of scenarios that ran concurrently, if several did.",
       isRequired: false),

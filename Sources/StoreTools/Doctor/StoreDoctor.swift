@@ -45,7 +45,7 @@ package enum StoreDoctor {
       // A WAL doesn't state its database: SQLite applies any that's valid.
       for index in result.findings.indices where result.findings[index].rule == .integrity {
         result.findings[index].nextStep +=
-          "; if \(url.lastPathComponent)-wal is of another database, move it away, and check again"
+          "; if \(url.lastPathComponent)-wal belongs to another database, move it away, and check again"
       }
       return result
     } catch let error as SQLiteError {

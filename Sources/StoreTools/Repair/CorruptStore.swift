@@ -51,7 +51,7 @@ struct CorruptStore {
     }
     var file = CorruptStore(own)
     guard let reason = file.difference(from: self) else { return }
-    file.foreignWAL = "the WAL isn't read, because it's that of another store: \(reason)"
+    file.foreignWAL = "the WAL isn't read, because it belongs to another store: \(reason)"
     self = file
   }
 

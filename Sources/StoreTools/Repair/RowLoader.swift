@@ -166,7 +166,7 @@ struct RowLoader {
     let found = columns[others[0]]
     guard found.type == type || !TableDefinition.types.contains(found.type) else { return nil }
     losses.assumptions.append(
-      "\(table.name) has no column \(pair.old); \(found.name) is assumed to be it")
+      "\(table.name) has no column \(pair.old); \(found.name) is assumed to replace it")
     return (pair.old, others[0])
   }
 

@@ -63,7 +63,7 @@ package enum StoreRepair {
   ) throws(InvalidInputError) {
     guard corrupt.uuid != nil || !corrupt.entities.isEmpty || corrupt.hasObjects(of: model) else {
       throw InvalidInputError(
-        kind: .unusable, message: "\(url.relativePath) contains nothing of a Core Data store",
+        kind: .unusable, message: "\(url.relativePath) contains no data of a Core Data store",
         nextStep: "check the path; encrypted, XML, and binary stores can't be repaired")
     }
     let hashes = corrupt.metadata?["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]

@@ -109,7 +109,7 @@ struct LogTraceTests {
     let error = #expect(throws: InvalidInputError.self) {
       try LogReportFormat.trace.data(LogReportInput(report: untimed))
     }
-    #expect(error?.message.hasSuffix("by which a trace places statements") == true)
+    #expect(error?.message.hasSuffix("which a trace needs to place statements") == true)
   }
 
   /// A log without dates starts over at midnight.

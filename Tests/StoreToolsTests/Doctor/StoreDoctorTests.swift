@@ -308,7 +308,8 @@ struct StoreDoctorTests {
     let findings = try StoreDoctor.examine(store.url).findings
     #expect(IntegrityCheck.isCorrupt(findings))
     let step = findings.first { $0.rule == .integrity }?.nextStep
-    #expect(step?.contains("if Office.sqlite-wal is of another database, move it away") == true)
+    #expect(
+      step?.contains("if Office.sqlite-wal belongs to another database, move it away") == true)
     try FileManager.default.removeItem(atPath: store.url.path + "-wal")
     #expect(try StoreDoctor.examine(store.url).isIntact)
   }

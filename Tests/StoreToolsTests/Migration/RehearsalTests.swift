@@ -443,7 +443,7 @@ struct RehearsalTests {
     #expect(rehearsal.doctor?.findings.map(\.rule) == [.primaryKeyCounter])
     #expect(!rehearsal.hasNewFindings)
     #expect(rehearsal.isPreserving)
-    #expect(MigrationText.lines(rehearsal).contains { $0.contains("before the migration, too") })
+    #expect(MigrationText.lines(rehearsal).contains { $0.contains("already has these findings") })
   }
 
   @Test(

@@ -80,7 +80,7 @@ struct EditedVersionRule: ModelRule {
       let rest = edit.entities.count - Self.shown
       return finding(
         "The version \(edit.version) was edited after it shipped: the version hashes of \(names)"
-          + (rest > 0 ? " and \(rest) more" : "") + " differ, so no version is that of existing "
+          + (rest > 0 ? " and \(rest) more" : "") + " differ, so no version matches existing "
           + "stores.",
         "Restore it, and make the change in a new version.",
         edit.entities.count == 1 ? checked.model.entitiesByName[edit.entities[0]] : nil)
