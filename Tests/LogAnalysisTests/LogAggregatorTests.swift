@@ -118,6 +118,17 @@ struct LogAggregatorTests {
     #expect(report.costs.all == [.selects: 3, .rows: 5, .fetches: 2, .misses: 1])
   }
 
+  @Test("A fault whose line is truncated or hidden is a miss, because Core Data logs no others")
+  func truncatedFaultsAreMisses() {
+    let select = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.Z_PK = ?", rows: 1)
+    let save = "CoreData: sql: INSERT INTO ZMOOD(Z_PK) VALUES(?)\nCoreData: sql: COMMIT\n"
+    for fault in ["fault fulfilled from data", "fault fulfilled from <private>"] {
+      let report = SampleLogs.report(save + select + "CoreData: annotation: \(fault)\n" + save)
+      #expect(!report.logsHits && report.costs.all[.saves] == 2)
+      #expect(report.costs.all[.misses] == 1 && report.costs.all[.fetches] == nil)
+    }
+  }
+
   /// The system log keeps 1,024 bytes, which can be less than the columns of a wide entity.
   @Test func fetchesThatAreTruncatedBeforeTheirTableAreCounted() {
     let columns = (10..<90).map { "t0.ZATTRIBUTE\($0)" }.joined(separator: ", ")
