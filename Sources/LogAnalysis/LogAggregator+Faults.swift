@@ -2,14 +2,17 @@ import ProfileEvents
 import WorkbenchText
 
 extension LogAggregator {
-  /// What fired: an object, with its entity if the log contains it, or `Entity.relationship`.
+  /// What fired: an object, with its entity, or if the log hides it, the table of its SELECT; or
+  /// `Entity.relationship`.
   enum FaultSubject: Equatable {
-    case object(entity: String?)
+    case object(entity: String)
+    case hiddenObject(table: String?)
     case relationship(String)
 
     var name: String {
       switch self {
-      case .object(let entity): entity ?? "?"
+      case .object(let entity): entity
+      case .hiddenObject: "?"
       case .relationship(let name): name
       }
     }
@@ -18,6 +21,7 @@ extension LogAggregator {
     func count(_ misses: Int, in costs: inout LogCosts) {
       switch self {
       case .object(let entity): costs.count(.misses, misses, entity: entity)
+      case .hiddenObject(let table): costs.count(.misses, misses, entity: nil, table: table)
       case .relationship(let name): costs.count(.misses, misses, relationship: name)
       }
     }
@@ -33,9 +37,13 @@ extension LogAggregator {
     let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
     thread.nesting.closed = nil
     let subject: FaultSubject =
-      kind == .objectFault
-      ? .object(entity: entity)
-      : .relationship("\(entity ?? "?").\(LogAggregator.quoted(message.text) ?? "?")")
+      if kind == .relationshipFault {
+        .relationship("\(entity ?? "?").\(LogAggregator.quoted(message.text) ?? "?")")
+      } else if let entity {
+        .object(entity: entity)
+      } else {
+        .hiddenObject(table: closed.flatMap { shapes.traits[$0.open.statement].tableKey })
+      }
     guard let closed else {
       count { subject.count(1, in: &$0.costs) }
       return

@@ -55,14 +55,20 @@ package struct LogBudgetEvaluator {
         continue
       }
       let value = found.costs.value(of: expectation.scoped, table: tables.table)
+      let hidden = found.costs.hidden(of: expectation.scoped, table: tables.table)
       let unassigned = found.costs.unassigned(of: expectation.scoped)
       var differences = differences(expectation.scoped, in: found, of: report)
       if unassigned > 0 {
         differences += reasons(for: unassigned, of: expectation.scoped.metric, in: found, report)
       }
+      if hidden > 0 {
+        differences.append(
+          "up to \(NumberText.grouped(hidden)) more: the log hides their objects or relationships")
+      }
       results.append(
         try result(
-          of: expectation, value: value, unassigned: unassigned, differences: differences))
+          of: expectation, value: value, unassigned: unassigned + hidden,
+          differences: differences))
     }
     if let result = storms(of: section, on: found) { results.append(result) }
     return results
@@ -319,6 +325,30 @@ extension LogCosts {
     case .relationship(let entity, let name):
       let key = scoped.metric == .prefetches ? name : "\(entity).\(name)"
       return byRelationship[key] == nil ? number(scoped.metric, in: otherRelationships) : 0
+    default: return 0
+    }
+  }
+
+  /// Returns how much a count in the scope of an entity or a relationship can be greater because
+  /// the log hides the objects of faults, such as `<private>`, or relationships.
+  ///
+  /// - Parameter table: Returns the table of an entity, or `nil` if it's unknown.
+  fileprivate func hidden(of scoped: ScopedMetric, table: (String) -> String?) -> Int {
+    switch scoped.scope {
+    case .entity where LogCosts.ofStatements.contains(scoped.metric): return 0
+    case .entity(let name):
+      let known = table(name)?.uppercased()
+      return hiddenFaults.filter { known == nil || $0.key.isEmpty || $0.key == known }
+        .values.reduce(0) { $0 + number(scoped.metric, in: $1) }
+    case .relationship(let entity, let name):
+      let unknown = ["?", "<private>"]
+      // The first one is the relationship itself.
+      let faults = ([entity] + unknown).flatMap { owner in
+        ([name] + unknown).map { "\(owner).\($0)" }
+      }
+      let keys = scoped.metric == .prefetches ? unknown : Array(faults.dropFirst())
+      return number(scoped.metric, in: hiddenRelationships)
+        + keys.reduce(0) { $0 + number(scoped.metric, in: byRelationship[$1]) }
     default: return 0
     }
   }

@@ -168,6 +168,26 @@ struct LogBudgetTests {
         .hasPrefix("all sections together have more than 500,000 tables") == true)
   }
 
+  @Test("A fault of a hidden object can be one of each entity in the table of its SELECT")
+  func faultsOfHiddenObjectsCanBeOfAnyEntity() throws {
+    let budget = try budget(
+      "model: Moody\nsections: [{name: list, expect: "
+        + "{misses(Mood): 0, misses(Country): 1, misses(Country.moods): 0, misses: 3}}]")
+    let select = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.Z_PK = ?", rows: 1)
+    let report = SampleLogs.report(
+      "cdprof: begin list\n\(select)"
+        + "CoreData: annotation: fault fulfilled from database for : <private>\n"
+        + SampleLogs.fault("Country", 1) + select
+        + "CoreData: annotation: to-many relationship fault \"moods\" for objectID <private> "
+        + "fulfilled from database.  Got 3 rows\ncdprof: end\n")
+    let results = try LogBudgetEvaluator(budget: budget).evaluation(of: report).results[0] ?? []
+    let missed = results.filter { !$0.isMet }
+    #expect(Set(missed.map(\.metric)) == ["misses(Mood)", "misses(Country.moods)"])
+    #expect(missed.allSatisfy { $0.actual == .number(0) })
+    #expect(
+      missed.allSatisfy { $0.differences.last?.hasPrefix("up to 1 more: the log hides") == true })
+  }
+
   /// Beyond the maximum number of entities, a fault can be one of any entity without a count.
   @Test func faultsThatAreNotCountedSeparatelyCanBeOfAnyEntity() throws {
     let expected = "{misses(Mood): at most 1, misses(Country): 12, misses(Country.moods): 0}"
