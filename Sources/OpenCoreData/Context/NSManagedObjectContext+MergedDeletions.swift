@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
       guard let object = registeredForMerge(identity, isSaved: false), !object.isDeleted else {
         return nil
       }
-      markForDeletion(object)
+      delete(object)
       return object.identity
     }
   }

@@ -251,8 +251,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// and is ignored. A to-one relationship that's set to the object afterward fails the save with
   /// 1550. It's a programmer error to pass an object of another context. No statements.
   ///
-  /// An override is only called by the program: delete rules, merges, saves of child contexts,
-  /// merge policies, and undo delete objects without it.
+  /// Delete rules, saves of child contexts, merge policies, and undo delete objects without calling
+  /// an override, and so do merges of deletions that this context's store already has.
   open func delete(_ object: NSManagedObject) { markForDeletion(object) }
 
   /// Discards the loaded values of an object, so that they are read again.
