@@ -44,7 +44,7 @@ package enum Generator: Sendable, Equatable {
     case "cycle" where texts.count == 1:
       self = .cycle
     case "cycle" where texts.count == 2:
-      self = .several(try Generator.number(words, of: "destinations", upTo: mostDestinations))
+      self = .several(try Generator.number(words, of: "destinations", upTo: Self.mostDestinations))
     case "random" where texts.count == 1:
       self = .random
     case "every" where texts.count == 3:
