@@ -270,12 +270,7 @@ struct ContainerTests {
       context.delete(department)
       context.processPendingChanges()
       #expect(cascaded.managedObjectContext == nil)
-      let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-      child.parent = context
-      try child.performAndWait {
-        child.delete(child.twin(of: employee))
-        try child.save()
-      }
+      try deleteInChild(employee)
       #expect(employee.managedObjectContext == nil)
       context.rollback()
       context.reset()
@@ -286,6 +281,16 @@ struct ContainerTests {
       calls == [
         "save", "execute", "refresh", "refreshAllObjects", "delete", "rollback", "reset",
       ])
+  }
+
+  /// Deletes an object in a child of its context, and saves the child.
+  private func deleteInChild(_ object: NSManagedObject) throws {
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = object.managedObjectContext
+    try child.performAndWait {
+      child.delete(child.object(with: object.objectID))
+      try child.save()
+    }
   }
 
   @Test("A missing model is reported with the searched locations")
