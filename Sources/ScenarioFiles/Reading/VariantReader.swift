@@ -35,7 +35,8 @@ struct VariantReader {
     var seen = Set<String>()
     return elements.compactMap { node, keyPath in
       guard let variant = variant(of: node, at: keyPath) else { return nil }
-      if !seen.insert(variant.name).inserted {
+      // A name that's missing or isn't text is reported already.
+      if !variant.name.isEmpty, !seen.insert(variant.name).inserted {
         document.report(
           LanguageProblem(
             "two variants are named `\(variant.name)`", at: document.range(of: node),
@@ -66,9 +67,13 @@ struct VariantReader {
     variant.apple = apple
     var source = source
     var expect: YAMLEntry?
+    var isNameReported = false
     for entry in entries {
       switch entry.key.text {
-      case "name": variant.name = document.text(of: entry)?.text ?? "?"
+      case "name":
+        let name = document.text(of: entry)
+        variant.name = name?.text ?? ""
+        isNameReported = name == nil
       case "why": variant.why = (document.text(of: entry)?.text ?? "").trimmedLines
       case "apple": variant.apple = (document.text(of: entry)?.text ?? "").trimmedLines
       case "source": source = document.sourceMark(of: entry) ?? source
@@ -78,7 +83,7 @@ struct VariantReader {
       default: expect = entry
       }
     }
-    if variant.name.isEmpty {
+    if variant.name.isEmpty, !isNameReported {
       document.report(
         LanguageProblem(
           "the variant has no name", at: document.range(of: node), nextStep: "write `name: …`"),

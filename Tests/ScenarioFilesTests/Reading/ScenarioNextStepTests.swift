@@ -99,4 +99,25 @@ struct ScenarioNextStepTests {
     #expect(error.diagnostics.map(\.problem.message) == [message])
     #expect(error.diagnostics.map(\.column) == [15])
   }
+
+  @Test(
+    "Variants without a name, or with one that isn't text, aren't said to have the same name",
+    arguments: [
+      ("{why: One.}", "the variant has no name"), ("{name: \"\"}", "the variant has no name"),
+      ("{name: }", "`name` needs text"), ("{name: [plain]}", "`name` needs text"),
+    ])
+  func variantsWithoutNameAreNotDuplicates(variant: String, message: String) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try ScenarioReader.read(
+        text: """
+          name: Names
+          model: Moody
+          data: {Country: {count: 2}}
+          steps: [fetch Country]
+          variants: [\(variant), \(variant)]
+          """,
+        url: PackagedScenarios.folder.appendingPathComponent("names.yml"), path: "names.yml")
+    }
+    #expect(error.diagnostics.map(\.problem.message) == [message, message], "\(error)")
+  }
 }
