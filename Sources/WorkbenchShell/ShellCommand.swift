@@ -122,7 +122,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .explain:
       "show the query plan of number N of `last`, or of the last statement, with an assessment"
     case .advise: "find indexes for this store's statements by testing them on a copy"
-    case .stack: "show the recorded call stacks of number N of `last`, or of the whole run"
+    case .stack: "show the call stack that caused number N of `last`, or those of the whole run"
     case .findings: "list what costs more than it should in this run, with fixes"
     case .stats: "show the counters of this run"
     case .reset: "start a new run, cold: new coordinator, empty row cache"

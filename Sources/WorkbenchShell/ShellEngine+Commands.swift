@@ -297,7 +297,7 @@ extension ShellEngine {
 }
 
 extension ShellEngine {
-  /// Shows the call stacks of a group's events, or of the whole run.
+  /// Shows the call stack of the first event of a group, or the stacks of the whole run.
   func stack(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
     var recording = session.recording

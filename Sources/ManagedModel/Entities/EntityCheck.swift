@@ -69,7 +69,7 @@ struct EntityCheck {
       } else if Self.reservedNames.contains(property.name) {
         report(
           "Every managed object already has a property \(property.name).",
-          "Rename the one of the model.",
+          "Rename the model's property.",
           property: property)
       } else if let hidden = inherited[property.name] {
         report(

@@ -119,7 +119,7 @@ extension ScenarioStarter {
       A list shows the titles of books and the names of their authors. Guess first: how many SELECTs, and
       how many faults?
     model: Library                # Models/Library.xcdatamodel next to this file
-    data:                         # generated for each variant; the same seed gives the same values
+    data:                         # generated once, then copied for each variant; reproducible by its seed
       seed: 1
       Author: {count: 10, name: text 8}
       Book: {count: 100 * scale, title: text 12, author: cycle}

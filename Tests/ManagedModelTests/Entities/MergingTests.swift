@@ -138,6 +138,6 @@ import Testing
     #expect(
       errors?.description
         == "Zoo:1:47: error: Animal.\(name): Every managed object already has a property \(name). "
-        + "Rename the one of the model.")
+        + "Rename the model's property.")
   }
 }

@@ -28,7 +28,7 @@ struct RequiredWithoutDefaultRule: ModelRule {
         !attribute.hasDefaultValue
       else { return nil }
       return finding(
-        "The attribute is required now, and has no default value: migration fails if a row has none.",
+        "The attribute is required now, and has no default value: migration fails if a row has no value.",
         "Give it a default value, or make it optional.", entity, attribute.name)
     }
   }
