@@ -8,7 +8,7 @@ public struct ReportedStatement: Sendable {
   public enum Kind: Sendable {
     /// Reads rows of entities.
     case select
-    /// Inserts rows of entities, or pairs of a many-to-many relationship.
+    /// Inserts rows of entities, or join rows of a many-to-many relationship.
     case insert
     case update
     case delete
