@@ -7,7 +7,7 @@ package import WorkbenchText
 /// A file is followed across rotation, when another file takes its path, and truncation; a pipe is
 /// read until its end. Memory use is that of one line, of which at most `InputLimits.logLine` bytes
 /// are kept.
-package final class LogFollower {
+final class LogFollower {
   private static let chunkSize = 1 << 18
   private let path: String
   private var descriptor: Int32
@@ -24,7 +24,7 @@ package final class LogFollower {
   ///
   /// - Parameter path: The path of a file, or `-` for standard input.
   /// - Throws: `InvalidInputError` if the file doesn't exist, can't be read, or is a log archive.
-  package init(path: String) throws(InvalidInputError) {
+  init(path: String) throws(InvalidInputError) {
     self.path = path
     if let archive = LogArchive.error(for: path) { throw archive }
     descriptor = try InputFile.open(path)
@@ -43,7 +43,7 @@ package final class LogFollower {
   /// - Parameter milliseconds: How long to wait for the first bytes.
   /// - Returns: The lines; none if none is complete in time, and `nil` at the end of a pipe.
   /// - Throws: `InvalidInputError` if reading fails, or if the log is compressed or in UTF-16.
-  package func lines(within milliseconds: Int32) throws(InvalidInputError) -> [ArraySlice<UInt8>]? {
+  func lines(within milliseconds: Int32) throws(InvalidInputError) -> [ArraySlice<UInt8>]? {
     guard !isAtEnd else { return nil }
     if !isFile {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -64,7 +64,7 @@ package final class LogFollower {
   }
 
   /// Returns the last line if it has no terminator.
-  package func rest() -> [ArraySlice<UInt8>] {
+  func rest() -> [ArraySlice<UInt8>] {
     buffer.unread.isEmpty ? [] : [buffer.last()]
   }
 

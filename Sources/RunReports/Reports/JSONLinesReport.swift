@@ -1,6 +1,6 @@
-package import Foundation
+import Foundation
 import ProfileEvents
-package import RunResults
+import RunResults
 import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText
@@ -10,13 +10,13 @@ import WorkbenchText
 ///
 /// Variants are in the order of the file, their steps and events in the order of their start. The
 /// report doesn't contain bound values or the paths of stores.
-package enum JSONLinesReport {
+enum JSONLinesReport {
   /// Returns a result's lines as UTF-8, with a line feed after each line.
   ///
   /// - Parameters:
   ///   - result: The result.
   ///   - labels: What identifies the run, in each line.
-  package static func data(_ result: RunResult, labels: [ReportLabel] = []) -> Data {
+  static func data(_ result: RunResult, labels: [ReportLabel] = []) -> Data {
     let origin = ReportLine(
       scenario: result.scenario, machine: result.environment.machine, labels: labels)
     let event = ReportLine(scenario: result.scenario, machine: nil, labels: labels)

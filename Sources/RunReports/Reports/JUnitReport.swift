@@ -1,11 +1,11 @@
 import ManagedModel
-package import RunResults
+import RunResults
 import ScenarioLanguage
 
 /// The result of a run as JUnit XML: a suite with a test case for each expectation.
-package enum JUnitReport {
+enum JUnitReport {
   /// Returns the result of a run as a document.
-  package static func text(_ result: RunResult) -> String {
+  static func text(_ result: RunResult) -> String {
     let environment = result.environment
     var properties: [(name: String, value: String)] = [
       ("command", result.command), ("seed", String(result.seed)), ("scale", String(result.scale)),

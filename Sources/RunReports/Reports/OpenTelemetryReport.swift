@@ -1,6 +1,6 @@
-package import Foundation
+import Foundation
 import ProfileEvents
-package import RunResults
+import RunResults
 import WorkbenchText
 
 /// A result as spans of OpenTelemetry, in the JSON encoding of OTLP, which the file receiver of a
@@ -11,13 +11,13 @@ import WorkbenchText
 /// them. Statements have the attributes that OpenTelemetry specifies for databases. A result
 /// contains no date, so the spans begin at the time of the report. The report doesn't contain bound
 /// values or the paths of stores.
-package enum OpenTelemetryReport {
+enum OpenTelemetryReport {
   /// Returns a request to export the spans, on one line.
   ///
   /// - Parameters:
   ///   - result: The result.
   ///   - date: The time at which all variants begin.
-  package static func data(_ result: RunResult, at date: Date = Date()) -> Data {
+  static func data(_ result: RunResult, at date: Date = Date()) -> Data {
     var random = SystemRandomNumberGenerator()
     return data(result, at: date, using: &random)
   }

@@ -5,12 +5,12 @@ import WorkbenchText
 /// The JSON Schema (draft 2020-12) of reports as JSON Lines, one line at a time.
 ///
 /// A reader should ignore keys and kinds that it doesn't know, so the schema allows other keys.
-package enum ReportLineSchema {
+enum ReportLineSchema {
   /// The file name of the published schema.
-  package static let fileName = "report-lines.schema.json"
+  static let fileName = "report-lines.schema.json"
 
   /// The schema as a JSON document.
-  package static var document: String { root.document }
+  static var document: String { root.document }
 
   /// A key of a line: its name, its schema, and whether each line of the kind has it.
   private struct Key {

@@ -118,9 +118,9 @@ package enum ScaleText {
 }
 
 /// The result of a run as plain text: the terminal's output, then findings and the command.
-package enum TextReport {
+enum TextReport {
   /// Returns a result as text that ends with a line feed.
-  package static func text(_ result: RunResult) -> String {
+  static func text(_ result: RunResult) -> String {
     let findings = ReportFinding.all(of: result).flatMap(lines)
     let lines =
       RunText.lines(result) + (findings.isEmpty ? [] : [""] + findings)

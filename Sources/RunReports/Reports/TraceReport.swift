@@ -1,6 +1,6 @@
-package import Foundation
+import Foundation
 import ProfileEvents
-package import RunResults
+import RunResults
 import WorkbenchText
 
 /// A result as Chrome trace events, which Perfetto and `chrome://tracing` open.
@@ -9,9 +9,9 @@ import WorkbenchText
 /// misses, statements, and other events, and with cumulative counters. Events on a track must be
 /// nested, so overlapping events of several contexts are drawn on additional tracks. The report
 /// doesn't contain bound values or the paths of stores.
-package enum TraceReport {
+enum TraceReport {
   /// Returns a JSON object with `traceEvents`, one event per line.
-  package static func data(_ result: RunResult) -> Data {
+  static func data(_ result: RunResult) -> Data {
     data(about: about(result), result.variants)
   }
 
