@@ -5,7 +5,7 @@ import WorkbenchText
 /// that it belongs to.
 ///
 /// Each line can be read without the others, so that a database can load the lines of many files
-/// into one table. `ReportLineSchema` describes the keys.
+/// into one table. `Documentation/report-lines.schema.json` describes the keys.
 struct ReportLine {
   /// The version of the schema, in each line.
   ///

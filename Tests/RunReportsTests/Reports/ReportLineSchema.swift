@@ -1,6 +1,7 @@
 import ProfileEvents
-import ScenarioLanguage
 import WorkbenchText
+
+@testable import RunReports
 
 /// The JSON Schema (draft 2020-12) of reports as JSON Lines, one line at a time.
 ///
