@@ -220,6 +220,18 @@ struct StoreDoctorTests {
     #expect(rest == [])
   }
 
+  /// The rows with primary keys below 1 are a finding of their own.
+  @Test func nextStepOfExhaustedKeysIsNeverANegativeCounter() throws {
+    let store = try OfficeStore()
+    try store.run(
+      "UPDATE Z_PRIMARYKEY SET Z_MAX = \(Int64.max) WHERE Z_NAME = 'Tag'; "
+        + "UPDATE ZTAG SET Z_PK = -Z_PK")
+    let steps = try StoreDoctor.examine(store.url).findings.filter {
+      $0.rule == .primaryKeyCounter
+    }.map { $0.nextStep }
+    #expect(steps.contains { $0.hasPrefix("UPDATE Z_PRIMARYKEY SET Z_MAX = 0 ") }, "\(steps)")
+  }
+
   /// SQLite stops after 20 problems.
   @Test func numberOfProblemsIsAMinimumAtTheLimit() throws {
     let store = try OfficeStore(hasHistory: false)

@@ -113,7 +113,7 @@ struct PrimaryKeyCounterRule: DoctorRule {
       "Z_MAX of \(name) is \(maximum), which leaves no primary keys for new objects",
       nextStep: isFull
         ? "give the rows with the largest primary keys smaller ones, and update the values that refer to them"
-        : "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
+        : "UPDATE Z_PRIMARYKEY SET Z_MAX = \(max(0, largest)) WHERE Z_ENT = \(number)")
   }
 
   /// Returns findings for rows with a primary key that no object can have.
