@@ -156,7 +156,7 @@ package enum MigrationText {
     return parts
   }
 
-  /// Bytes as megabytes with one decimal prefix.
+  /// Returns a number of bytes in megabytes (1,000,000 bytes), with one decimal place.
   package static func megabytes(_ bytes: Int) -> String {
     String(format: "%.1f MB", Double(bytes) / 1_000_000)
   }

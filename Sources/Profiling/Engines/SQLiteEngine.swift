@@ -11,7 +11,7 @@ package struct SQLiteEngine: StoreEngine {
   /// Creates the engine.
   package init() {}
 
-  /// Nothing: reports state the version of SQLite anyway.
+  /// Returns `nil`, because every report states the version of SQLite.
   package func description() -> EngineDescription? { nil }
 
   /// `cdprof`, without options.
@@ -19,20 +19,20 @@ package struct SQLiteEngine: StoreEngine {
 
   /// The type of SQLite stores.
   package var storeType: NSPersistentStore.StoreType { .sqlite }
-  /// None.
+  /// An empty dictionary: the stores need no options.
   package var storeOptions: [String: any Sendable] { [:] }
 
-  /// Nothing: SQLite runs every step.
+  /// Returns `nil`, because SQLite runs every step.
   package func obstacle(to step: Step) -> EngineObstacle? { nil }
-  /// Nothing: SQLite stores can have every model.
+  /// Returns `nil`, because a SQLite store can have any model.
   package func obstacle(to model: NSManagedObjectModel) -> EngineObstacle? { nil }
-  /// Nothing: SQLite stores can have all data.
+  /// Returns `nil`, because SQLite stores can contain the data of every scenario.
   package func obstacle(to data: DataPlan) -> EngineObstacle? { nil }
-  /// Nothing: every metric is defined for SQLite.
+  /// Returns `nil`, because the metrics are defined by SQLite's counts.
   package func obstacle(to metric: Metric) -> String? { nil }
-  /// True: SQLite has every count.
+  /// Returns `true`, because SQLite has a count for every metric.
   package func counts(_ metric: Metric) -> Bool { true }
-  /// Nothing: requirements are those of SQLite's plans.
+  /// `nil`, because plan requirements describe SQLite's plans.
   package var obstacleToPlans: String? { nil }
 
   /// Returns a file in a new temporary folder.

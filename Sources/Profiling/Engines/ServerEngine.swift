@@ -189,7 +189,7 @@ final class ServerTrialStore: IndexTrialStore {
     trials.sql(of: index(candidate), named: name)
   }
 
-  /// A server's cost of an INSERT isn't measured.
+  /// Returns `nil`, because the cost of an INSERT on a server isn't measured.
   func insertCost(into table: String) -> Int? { nil }
 
   func size(of index: String) -> (pages: Int, bytes: Int)? { trials.size(ofIndexNamed: index) }
