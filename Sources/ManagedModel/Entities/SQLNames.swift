@@ -17,9 +17,9 @@ package enum SQLNames {
 
   /// Returns a name in uppercase; the periods of a path become underscores.
   private static func spelled(_ name: String) -> String {
-    let capitals = name.uppercased()
-    guard capitals.utf8.contains(UInt8(ascii: ".")) else { return capitals }
-    return String(capitals.map { $0 == "." ? "_" : $0 })
+    let uppercase = name.uppercased()
+    guard uppercase.utf8.contains(UInt8(ascii: ".")) else { return uppercase }
+    return String(uppercase.map { $0 == "." ? "_" : $0 })
   }
 
   /// Returns the column with the concrete entity of a to-one's destination: `Z3_OWNER`.

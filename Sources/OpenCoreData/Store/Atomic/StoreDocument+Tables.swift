@@ -20,11 +20,11 @@ extension StoreDocument {
   func tables(_ layouts: StoreLayouts) throws(Problem) -> MemoryTables {
     let entities = layouts.byName
     // Core Data's documents have entity names in uppercase.
-    let capitals = Dictionary(
+    let uppercase = Dictionary(
       entities.map { ($0.key.uppercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
     var owners: [Int64: EntityLayout] = [:]
     for object in objects {
-      guard let layout = entities[object.entity] ?? capitals[object.entity] else {
+      guard let layout = entities[object.entity] ?? uppercase[object.entity] else {
         throw Problem(
           "The document contains an object of the entity '\(object.entity)', which isn't in the model."
         )
