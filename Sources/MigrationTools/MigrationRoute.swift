@@ -48,11 +48,11 @@ package struct MigrationRoute {
   ///     possible.
   /// - Throws: `InvalidInputError` if the store can't be read, its version is unknown, or a version
   ///   lacks the configuration that the store was made with; `ModelErrors` for a mapping model that
-  ///   can't be used.
+  ///   can't be used, or a version or a mapping model next to them that can't be read.
   package init(
     of path: String, to found: FoundModel, mappings: [String] = [], isProgressive: Bool = false
   ) throws {
-    let versions = Self.versions(of: found)
+    let versions = try Self.versions(of: found)
     var (files, others) = try Self.mappingModels(at: mappings)
     let folders =
       versions.folder.map { [$0, $0.deletingLastPathComponent()] }
@@ -102,7 +102,7 @@ package struct MigrationRoute {
     let unusable = unusable(files)
     others += unusable
     files.removeAll { unusable.contains($0.url) }
-    let alongside = folders.flatMap(MappingModelFile.all)
+    let alongside = try folders.flatMap { try MappingModelFile.all(in: $0) }
     planner = MigrationPlanner(
       versions: versions.all, mappingModels: [files, alongside], configuration: configuration)
     try find(others, isProgressive)
@@ -145,24 +145,32 @@ package struct MigrationRoute {
 
   // MARK: Versions and mapping models
 
-  /// Returns the versions next to a version, and what's wrong with those that can't be read.
+  /// Returns the versions next to a version, and what's wrong with those that are invalid.
+  ///
+  /// - Throws: An error if a file can't be read: without its version, there's another way.
   private static func versions(
     of found: FoundModel
-  ) -> (all: [ModelVersion], folder: URL?, problems: [String]) {
+  ) throws(ModelErrors) -> (all: [ModelVersion], folder: URL?, problems: [String]) {
     let folder = [found.url, found.url.deletingLastPathComponent()].first {
       ["momd", "xcdatamodeld"].contains($0.pathExtension)
     }
-    guard let folder, let names = try? NSManagedObjectModel.versions(of: folder) else {
+    guard let folder else { return ([], nil, []) }
+    var names: [String] = []
+    do throws(ModelErrors) {
+      names = try NSManagedObjectModel.versions(of: folder)
+    } catch {
+      if error.isUnreadable { throw error }
       return ([], nil, [])
     }
     var problems: [String] = []
-    let versions = names.compactMap { name -> ModelVersion? in
-      do {
-        return ModelVersion(
-          name: name, model: try NSManagedObjectModel.read(contentsOf: folder, version: name))
+    var versions: [ModelVersion] = []
+    for name in names {
+      do throws(ModelErrors) {
+        let model = try NSManagedObjectModel.read(contentsOf: folder, version: name)
+        versions.append(ModelVersion(name: name, model: model))
       } catch {
+        if error.isUnreadable { throw error }
         problems.append("The version \(name) can't be read: \(error)")
-        return nil
       }
     }
     return (versions, folder, problems)
@@ -176,7 +184,12 @@ package struct MigrationRoute {
     for path in paths {
       try InvalidInputError.checkExists(path)
       let url = URL(fileURLWithPath: path)
-      if let file = try? MappingModelFile(url) { files.append(file) } else { others.append(url) }
+      do throws(ModelErrors) {
+        files.append(try MappingModelFile(url))
+      } catch {
+        if error.isUnreadable { throw error }
+        others.append(url)
+      }
     }
     return (files, others)
   }

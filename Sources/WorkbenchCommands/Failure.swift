@@ -31,7 +31,7 @@ struct Failure {
       status = .badInput
     case let errors as ModelErrors:
       text = errors.description
-      status = .badInput
+      status = errors.isUnreadable ? .missingFile : .badInput
     case let occupied as GeneratedFolder.Occupied:
       text = occupied.description
       status = .badInput

@@ -17,7 +17,7 @@ struct Migrate: Executable {
       Exit status: 0 if everything is preserved, 3 if values are lost, the migration is refused \
       or fails, or `cdprof doctor` finds more than before; 65 if the version of the store is \
       unknown, a version lacks the configuration that the store was made with, a mapping model \
-      can't be used, or the file of --out exists; 66 if its folder doesn't.
+      can't be used, or the file of --out exists; 66 if its folder doesn't, or a file can't be read.
       """)
 
   @Argument(help: ArgumentHelp("The store file.", valueName: "store"), completion: .stores)

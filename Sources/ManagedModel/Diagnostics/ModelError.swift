@@ -16,6 +16,8 @@ package struct ModelError: Error, Sendable, Hashable {
   package var nextStep: String?
   /// Whether the model can be used despite the problem.
   package var isWarning: Bool
+  /// Whether a file or folder exists, but can't be read, so that it isn't known what it contains.
+  package var isUnreadable = false
 
   /// Creates an error.
   ///
@@ -95,6 +97,9 @@ package struct ModelErrors: Error, Sendable, Hashable {
   package init(_ error: ModelError) {
     self.init([error])
   }
+
+  /// Whether a file or folder exists, but can't be read, so that it isn't known what it contains.
+  package var isUnreadable: Bool { errors.contains { $0.isUnreadable } }
 }
 
 extension ModelErrors: CustomStringConvertible {

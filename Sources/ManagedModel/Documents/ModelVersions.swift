@@ -38,11 +38,10 @@ struct ModelVersions {
   /// Inspects the file or folder at a URL.
   init(_ url: URL) throws(ModelErrors) {
     self.url = url
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+    guard let isFolder = try BoundedFile.isFolder(url) else {
       throw Self.error("There's no such file or folder.", "Check the name.", url)
     }
-    guard isFolder.boolValue else {
+    guard isFolder else {
       kind = .file
       let isContents = url.lastPathComponent == "contents"
       names = [
@@ -51,7 +50,7 @@ struct ModelVersions {
       ]
       return
     }
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+    let files = try BoundedFile.names(in: url)
     if files.contains("contents") {
       kind = .document
       names = [url.deletingPathExtension().lastPathComponent]
@@ -112,7 +111,7 @@ struct ModelVersions {
       : (".xccurrentversion", "_XCCurrentVersionName")
     let file = url.appendingPathComponent(list)
     guard kind == .documents || kind == .compiled,
-      FileManager.default.fileExists(atPath: file.path)
+      try BoundedFile.isFolder(file) != nil
     else { return nil }
     let data = try BoundedFile.read(file, limit: ModelLimits.versionListSize)
     guard let name = (PropertyList.read(data) as? [String: Any])?[key] as? String else {

@@ -85,13 +85,12 @@ struct MappingDocument {
   /// - Throws: An error if the model isn't found, or the errors of reading it.
   func model(at path: String) throws(ModelErrors) -> NSManagedObjectModel {
     let parts = path.split(separator: "/").map(String.init)
-    let files = FileManager.default
     guard let version = parts.last, !parts.contains("..") else { throw missing(path) }
     var folder = file.deletingLastPathComponent().deletingLastPathComponent()
     let home = folder
     for _ in 0..<ModelLimits.parentFolders {
       let url = folder.appendingPathComponent(path)
-      if files.fileExists(atPath: url.path) {
+      if try BoundedFile.isFolder(url) != nil {
         return try NSManagedObjectModel.read(contentsOf: url)
       }
       let parent = folder.deletingLastPathComponent().standardizedFileURL
@@ -102,13 +101,13 @@ struct MappingDocument {
       let stem = (part as NSString).deletingPathExtension
       for name in [part, "\(stem).momd"] {
         let url = home.appendingPathComponent(name)
-        guard files.fileExists(atPath: url.path) else { continue }
+        guard try BoundedFile.isFolder(url) != nil else { continue }
         return try NSManagedObjectModel.read(
           contentsOf: url, version: (version as NSString).deletingPathExtension)
       }
     }
     let singleVersion = home.appendingPathComponent(version)
-    guard files.fileExists(atPath: singleVersion.path) else { throw missing(path) }
+    guard try BoundedFile.isFolder(singleVersion) != nil else { throw missing(path) }
     return try NSManagedObjectModel.read(contentsOf: singleVersion)
   }
 

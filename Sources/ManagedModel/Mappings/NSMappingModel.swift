@@ -108,13 +108,28 @@ extension NSMappingModel {
 
   /// Returns the mapping models in bundles that match two models, in the order of the bundles.
   ///
-  /// Several are parts of one migration: each maps some of the entities. Core Data has no
-  /// counterpart: its initializer with bundles returns the first.
+  /// Several are parts of one migration: each maps some of the entities. Those that can't be read
+  /// are omitted. Core Data has no counterpart: its initializer with bundles returns the first.
   public static func all(
     in bundles: [Bundle], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> [NSMappingModel] {
-    bundles.compactMap(\.resourceURL).flatMap(MappingModelFile.all)
+    bundles.compactMap(\.resourceURL).flatMap { MappingModelFile.search($0).files }
       .compactMap { $0.mappingModel(from: source, to: destination) }
+  }
+
+  /// Returns the mapping models in bundles that match two models, if all in the bundles can be read.
+  ///
+  /// - Throws: The error of `MappingModelFile.all(in:)`.
+  package static func complete(
+    in bundles: [Bundle], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+  ) throws(ModelErrors) -> [NSMappingModel] {
+    var found: [NSMappingModel] = []
+    for folder in bundles.compactMap(\.resourceURL) {
+      found += try MappingModelFile.all(in: folder).compactMap {
+        $0.mappingModel(from: source, to: destination)
+      }
+    }
+    return found
   }
 
   fileprivate static func isDocument(_ url: URL) -> Bool {
@@ -147,13 +162,38 @@ package struct MappingModelFile {
 
   /// Reads the mapping models in a folder, sorted by name.
   ///
-  /// Mapping models that can't be read are omitted. **Cost:** reads each of them, and the models
-  /// that documents name.
-  package static func all(in folder: URL) -> [MappingModelFile] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return names.filter { $0.hasSuffix(".cdm") || $0.hasSuffix(".xcmappingmodel") }
+  /// Invalid mapping models, and documents whose models aren't found, are omitted. **Cost:** reads
+  /// each of them, and the models that documents name.
+  ///
+  /// - Throws: An error if the folder, a mapping model, or a model that a document names can't be
+  ///   read. It could be the one that a migration needs.
+  package static func all(in folder: URL) throws(ModelErrors) -> [MappingModelFile] {
+    let found = search(folder)
+    if let error = found.error { throw error }
+    return found.files
+  }
+
+  /// Reads the mapping models in a folder, as `all(in:)` does, with its error in the result.
+  fileprivate static func search(_ folder: URL) -> (files: [MappingModelFile], error: ModelErrors?)
+  {
+    var names: [String] = []
+    do throws(ModelErrors) {
+      if try BoundedFile.isFolder(folder) == true { names = try BoundedFile.names(in: folder) }
+    } catch {
+      return ([], error)
+    }
+    names = names.filter { $0.hasSuffix(".cdm") || $0.hasSuffix(".xcmappingmodel") }
       .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
-      .compactMap { try? MappingModelFile(folder.appendingPathComponent($0)) }
+    var files: [MappingModelFile] = []
+    var unreadable: ModelErrors?
+    for name in names {
+      do throws(ModelErrors) {
+        files.append(try MappingModelFile(folder.appendingPathComponent(name)))
+      } catch {
+        if error.isUnreadable, unreadable == nil { unreadable = error }
+      }
+    }
+    return (files, unreadable)
   }
 
   /// Reads a mapping model, and the models that a document names.

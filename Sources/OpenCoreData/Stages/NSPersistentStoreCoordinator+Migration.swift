@@ -63,7 +63,7 @@ extension NSPersistentStoreCoordinator {
       ).run()
     }
     let source = try store.model ?? sourceModel(of: store)
-    let mappings = NSMappingModel.all(in: migrationBundles, from: source, to: managedObjectModel)
+    let mappings = try mappingModels(for: store, from: source)
     guard !mappings.isEmpty else {
       guard store.options.isSet(NSInferMappingModelAutomaticallyOption) else {
         throw NSError.missingMappingModel(source, managedObjectModel, store.url)
@@ -77,6 +77,23 @@ extension NSPersistentStoreCoordinator {
     try migrate(
       store, from: source, to: managedObjectModel, mappings, isInferred: false,
       hashes: store.hashes)
+  }
+
+  /// Returns the mapping models in the bundles that migrate a store of a model to the coordinator's.
+  ///
+  /// - Throws: 134080 if one can't be read: an inferred mapping could lose what it maps.
+  private func mappingModels(
+    for store: MigratingStore, from source: NSManagedObjectModel
+  ) throws -> [NSMappingModel] {
+    do throws(ModelErrors) {
+      return try NSMappingModel.complete(
+        in: migrationBundles, from: source, to: managedObjectModel)
+    } catch {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError,
+        "The store \(store.url.relativePath) isn't migrated, because a mapping model can't be read: "
+          + "\(error)", [NSFilePathErrorKey: store.url.path])
+    }
   }
 
   private func migrate(

@@ -77,8 +77,8 @@ public struct ProgressiveMigration {
   ///   - bundles: The bundles to search for mapping models, in addition to the folders.
   /// - Throws: 134130 if the store has none of the versions, 134506 if it has a later one, 134140
   ///   if a step can't be inferred and has no mapping model; 134070 if a version on the way doesn't
-  ///   have the configuration that the store was made with; 134080 if the store or a model can't be
-  ///   read.
+  ///   have the configuration that the store was made with; 134080 if the store, a model, or a
+  ///   mapping model can't be read.
   public init(
     storeURL: URL, versionsURL: URL, to version: String? = nil, bundles: [Bundle] = []
   ) throws {
@@ -116,7 +116,7 @@ public struct ProgressiveMigration {
         [NSFilePathErrorKey: storeURL.path])
     }
     let planner = MigrationPlanner(
-      versions: versions, mappingModels: [folders.flatMap(MappingModelFile.all)],
+      versions: versions, mappingModels: [try Self.mappingModels(in: folders)],
       configuration: configuration)
     do {
       steps = try isCurrent ? [] : planner.steps(from: start, to: end)
@@ -149,6 +149,16 @@ public struct ProgressiveMigration {
       throw NSError.coreData(
         NSPersistentStoreOpenError, "The versions in \(url.relativePath) can't be read: \(error)",
         [NSFilePathErrorKey: url.path])
+    }
+  }
+
+  private static func mappingModels(in folders: [URL]) throws -> [MappingModelFile] {
+    do {
+      return try folders.flatMap { try MappingModelFile.all(in: $0) }
+    } catch {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "A mapping model can't be read: \(error)",
+        [NSFilePathErrorKey: folders.first?.path ?? ""])
     }
   }
 

@@ -92,7 +92,7 @@ struct MigrationPlannerTests {
         Self.mapping(pair[0], pair[1]), "\(pair[0])-\(pair[1]).xcmappingmodel/xcmapping.xml")
     }
     let versions = folder.appendingPathComponent("Items.xcdatamodeld")
-    let mappingModels = MappingModelFile.all(in: folder)
+    let mappingModels = try MappingModelFile.all(in: folder)
     #expect(mappingModels.count == test.mappingModels.count)
     return MigrationPlanner(
       versions: try names.map { name in
