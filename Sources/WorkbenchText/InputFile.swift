@@ -69,6 +69,25 @@ package enum InputFile {
     return file
   }
 
+  /// Returns the names in a folder, in any order, without `.` and `..`.
+  ///
+  /// - Throws: An `InvalidInputError` if the folder can't be listed to its end.
+  package static func names(in folder: String) throws(InvalidInputError) -> [String] {
+    guard let stream = opendir(folder) else { throw error(folder, errno) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    errno = 0
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+      errno = 0
+    }
+    guard errno == 0 else { throw error(folder, errno) }
+    return names
+  }
+
   /// Returns the name of the file for messages.
   package static func name(_ path: String) -> String {
     path == standardInput ? "standard input" : path

@@ -54,8 +54,7 @@ package struct CourseText: Sendable {
       let definition = item[item.index(after: colon)...].drop { $0 == " " }
       return Term(name: String(item[..<colon]), definition: String(definition))
     }
-    let subfolders = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    chapters = try subfolders.reduce(into: [:]) { chapters, name in
+    chapters = try InputFile.names(in: folder).reduce(into: [:]) { chapters, name in
       let blocks = try CourseText.blocks(folder, "\(name)/chapter.md")
       guard let title = blocks.first, title.text.hasPrefix("# ") else { return }
       chapters[name] = Chapter(
@@ -67,7 +66,7 @@ package struct CourseText: Sendable {
 
   private static func blocks(_ folder: String, _ name: String) throws -> [Block] {
     let file = "\(folder)/\(name)"
-    guard FileManager.default.fileExists(atPath: file) else { return [] }
+    guard FileKind.exists(file, followingLinks: true) else { return [] }
     let data = try InputFile.read(file, limit: 1 << 20)
     var blocks: [Block] = []
     var isOpen = false

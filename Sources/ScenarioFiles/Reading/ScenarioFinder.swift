@@ -18,8 +18,8 @@ package enum ScenarioFinder {
   /// If the path is a folder, returns the files in it and in its subfolders whose extension is
   /// `.yml` or `.yaml`. Hidden files are ignored.
   ///
-  /// - Throws: `InvalidInputError` if the path doesn't exist, or if a folder doesn't contain
-  ///   scenarios.
+  /// - Throws: `InvalidInputError` if the path doesn't exist, or if a folder can't be read or doesn't
+  ///   contain scenarios.
   package static func files(at path: String) throws -> [Found] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
@@ -27,12 +27,7 @@ package enum ScenarioFinder {
       try InputFile.check(path)
       return [named(path)]
     }
-    let found = (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? [])
-      .filter { file in
-        isScenario(file)
-          && !file.split(separator: "/").contains { $0.hasPrefix(".") }
-      }
-      .sorted()
+    let found = try contents(of: path).filter(isScenario).sorted()
     guard !found.isEmpty else {
       throw InvalidInputError(
         kind: .missing, message: "there are no scenarios in the folder \(path)",
@@ -40,6 +35,33 @@ package enum ScenarioFinder {
     }
     let folder = path.hasSuffix("/") ? path : "\(path)/"
     return found.map { Found(path: folder + $0, name: baseName($0)) }
+  }
+
+  /// Returns the paths of all that's in a folder and its subfolders, without the folder, except for
+  /// what's hidden.
+  ///
+  /// Links to folders aren't followed.
+  ///
+  /// - Throws: An `InvalidInputError` if a folder can't be read: it can contain scenarios.
+  private static func contents(of folder: String) throws(InvalidInputError) -> [String] {
+    var contents: [String] = []
+    var prefixes = [""]
+    while let prefix = prefixes.popLast() {
+      for name in try InputFile.names(in: "\(folder)/\(prefix)") where !name.hasPrefix(".") {
+        contents.append(prefix + name)
+        if try isFolder("\(folder)/\(prefix)\(name)") { prefixes.append("\(prefix)\(name)/") }
+      }
+    }
+    return contents
+  }
+
+  /// Returns whether a path is that of a folder, and not of a link to one.
+  private static func isFolder(_ path: String) throws(InvalidInputError) -> Bool {
+    var info = stat()
+    if lstat(path, &info) == 0 { return info.st_mode & S_IFMT == S_IFDIR }
+    // It has been removed, or its name isn't valid UTF-8.
+    guard errno == ENOENT else { throw InputFile.error(path, errno) }
+    return false
   }
 
   /// Returns the paths of the scenarios directly in a folder, sorted, without the folder.

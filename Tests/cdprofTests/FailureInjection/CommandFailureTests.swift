@@ -236,6 +236,26 @@ struct CommandFailureTests {
     #expect(attempts > 2)
   }
 
+  /// Otherwise, a run would succeed without the scenarios in it.
+  @Test func aSubfolderThatCannotBeReadIsNotLeftOut() throws {
+    let folder = try TestFolder()
+    let subfolder = folder.file("scenarios/more")
+    try FileManager.default.createDirectory(at: subfolder, withIntermediateDirectories: true)
+    for name in ["scenarios/a.yml", "scenarios/more/b.yml", "scenarios/more/c.yml"] {
+      try Data().write(to: folder.file(name))
+    }
+    let list = try List.parse([folder.file("scenarios").path])
+    // The folder can't be opened, or not be listed to its end.
+    for number in 1...3 {
+      let (result, report) = FailingFiles.run(
+        below: subfolder, counting: [.list], failure: .init(.inputOutput, at: number)
+      ) { try list.execute(Console()) }
+      #expect(report.failures == 1, "\(number)")
+      let error = #expect(throws: InvalidInputError.self, "\(number)") { try result.get() }
+      #expect(error?.message.contains("scenarios/more") == true, "\(number)")
+    }
+  }
+
   /// Otherwise, the history would start again with the lines of the run.
   @Test func aHistoryWhoseAttributesCannotBeReadIsNotAMissingOne() throws {
     let folder = try TestFolder()
