@@ -44,9 +44,18 @@ package enum OutputFile {
   /// - Throws: An `InvalidInputError` if the file can't be written.
   package static func check(_ url: URL, force: Bool) throws(InvalidInputError) {
     let path = url.relativePath
-    guard let mode = FileKind.mode(of: path, followingLinks: false) else {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      let number = errno
+      // Otherwise, there may be a file, which would be replaced.
+      guard [ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG].contains(number) else {
+        throw InvalidInputError(
+          kind: .unusable, message: "\(path) can't be examined: \(FileErrorText.words(number))",
+          nextStep: "write to another folder")
+      }
       return try checkFolder(path.deletingLastPathComponent)
     }
+    let mode = status.st_mode
     let target = FileKind.mode(of: path, followingLinks: true) ?? mode
     guard FileKind.isRegular(target) || FileKind.isLink(target) else {
       throw InvalidInputError(

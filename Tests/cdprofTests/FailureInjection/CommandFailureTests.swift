@@ -236,6 +236,22 @@ struct CommandFailureTests {
     #expect(attempts > 2)
   }
 
+  /// Otherwise, it would be replaced without --force.
+  @Test(arguments: [false, true])
+  func anOutputWhoseAttributesCannotBeReadIsNotReplaced(isPermanent: Bool) throws {
+    let folder = try TestFolder()
+    let file = folder.file("notes.md")
+    let own = Data("own\n".utf8)
+    try own.write(to: file)
+    let (result, report) = FailingFiles.run(
+      below: folder.url, counting: [.status],
+      failure: .init(.inputOutput, at: 1, isPermanent: isPermanent)
+    ) { try OutputFile.write(Data("new\n".utf8), to: file, force: false) }
+    #expect(report.failures > 0)
+    #expect(throws: InvalidInputError.self) { try result.get() }
+    #expect(try Data(contentsOf: file) == own)
+  }
+
   /// Otherwise, a run would succeed without the scenarios in it.
   @Test func aSubfolderThatCannotBeReadIsNotLeftOut() throws {
     let folder = try TestFolder()
