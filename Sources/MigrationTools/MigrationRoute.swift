@@ -132,7 +132,12 @@ package struct MigrationRoute {
       let file = try? FileHandle(forReadingFrom: url)
     else { return nil }
     defer { try? file.close() }
-    let start = try file.read(upToCount: 8) ?? Data()
+    let start: Data
+    do {
+      start = try file.read(upToCount: 8) ?? Data()
+    } catch {
+      throw InputFile.error(path, FileErrorText.errno(of: error as NSError) ?? EIO)
+    }
     let type: NSPersistentStore.StoreType =
       if start == Data("bplist00".utf8) { .binary } else { .xml }
     guard type == .binary || start.starts(with: Data("<?xml".utf8)),

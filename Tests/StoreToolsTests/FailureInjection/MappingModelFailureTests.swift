@@ -114,6 +114,24 @@ struct MappingModelFailureTests {
     #expect(attempts > 50)
   }
 
+  @Test("An error of a store that can't be read names it")
+  func errorsNameTheStore() throws {
+    let folder = try TemporaryFolder()
+    try Self.create(in: folder, mapping: [])
+    var errors = 0
+    for number in 1... {
+      let (result, report) = FailingFiles.run(
+        below: folder.file(Self.storeName), counting: [.read],
+        failure: .init(.inputOutput, at: number)
+      ) { try Search.all[0].steps(folder.url) }
+      guard report.failures > 0 else { break }
+      guard case .failure(let error) = result else { continue }
+      errors += 1
+      #expect(ErrorText.of(error).contains(Self.storeName), "\(number): \(error)")
+    }
+    #expect(errors > 0)
+  }
+
   @Test("A store isn't migrated without them when it's opened")
   func openedStoresAreNotMigrated() throws {
     let folder = try TemporaryFolder()
