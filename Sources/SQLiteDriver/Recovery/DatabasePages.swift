@@ -22,6 +22,10 @@ package final class DatabasePages {
   package var frameCount: Int { isJournal ? 0 : overlay.count }
   /// The number of pages that were read from a hot journal.
   package var journalCount: Int { isJournal ? overlay.count : 0 }
+  /// The pages that couldn't be read at least once, each with the `errno`.
+  package private(set) var unreadable: [UInt32: Int32] = [:]
+  /// The `errno` of the WAL or journal if it can't be read to its end; `nil` if it can.
+  package let overlayError: Int32?
 
   private let file: Int32
   private let overlayFile: Int32
@@ -44,7 +48,9 @@ package final class DatabasePages {
     }
     let size = Self.size(of: opened)
     let header = Self.read(opened, at: 0, count: 100) ?? []
-    let side = JournalFile.find(nextTo: path, ignoresWAL: ignoresWAL)
+    var error: Int32?
+    let side = JournalFile.find(nextTo: path, ignoresWAL: ignoresWAL, error: &error)
+    overlayError = error
     let pageSize = side?.pageSize ?? Self.pageSize(of: opened, header: header, size: size)
     let overlay = side?.pages ?? [:]
     let inFile = max(size / pageSize, Int(overlay.keys.max() ?? 0))
@@ -105,13 +111,17 @@ package final class DatabasePages {
       changeCounter: Int(first.uint32(at: 24)), pageCount: Int(first.uint32(at: 28)))
   }
 
-  /// Returns the bytes of a page, numbered from 1; `nil` if the file doesn't contain all of it.
+  /// Returns the bytes of a page, numbered from 1; `nil` if the file doesn't contain all of it, or
+  /// if it can't be read, which `unreadable` notes.
   package func page(_ number: UInt32) -> [UInt8]? {
     guard number >= 1, number <= count else { return nil }
-    if let offset = overlay[number] {
-      return Self.read(overlayFile, at: offset, count: pageSize)
-    }
-    return Self.read(file, at: (Int(number) - 1) * pageSize, count: pageSize)
+    let offset = overlay[number]
+    var error: Int32?
+    let bytes = Self.read(
+      offset == nil ? file : overlayFile, at: offset ?? (Int(number) - 1) * pageSize,
+      count: pageSize, error: &error)
+    if let error { unreadable[number] = error }
+    return bytes
   }
 
   private static let magic = Array("SQLite format 3\0".utf8)
@@ -142,19 +152,32 @@ package final class DatabasePages {
     return fstat(file, &info) == 0 ? Int(info.st_size) : 0
   }
 
-  /// Returns bytes of a file; `nil` if it's shorter.
+  /// Returns bytes of a file; `nil` if it's shorter, or if they can't be read.
   static func read(_ file: Int32, at offset: Int, count: Int) -> [UInt8]? {
+    var error: Int32?
+    return read(file, at: offset, count: count, error: &error)
+  }
+
+  /// Returns bytes of a file; `nil` if it's shorter, or if they can't be read.
+  ///
+  /// - Parameter error: Set to the `errno` if they can't be read.
+  static func read(
+    _ file: Int32, at offset: Int, count: Int, error: inout Int32?
+  ) -> [UInt8]? {
     var total = 0
+    var number: Int32?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       while total < count {
         let result = pread(
           file, buffer.baseAddress.map { $0 + total }, count - total, off_t(offset + total))
         if result < 0, errno == EINTR { continue }
+        if result < 0 { number = errno }
         guard result > 0 else { break }
         total += result
       }
       initialized = total
     }
+    if let number { error = number }
     return total == count ? bytes : nil
   }
 }

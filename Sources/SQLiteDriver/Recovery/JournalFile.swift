@@ -12,20 +12,32 @@ struct JournalFile {
 
   /// Returns the WAL with committed frames, or the hot journal of a file; `nil` if it has neither.
   ///
-  /// - Parameter ignoresWAL: Whether to return only a journal.
-  static func find(nextTo path: String, ignoresWAL: Bool) -> JournalFile? {
-    (ignoresWAL ? nil : read(path + "-wal", wal)) ?? read(path + "-journal", journal)
+  /// - Parameters:
+  ///   - ignoresWAL: Whether to return only a journal.
+  ///   - error: Set to the `errno` if a file can't be read to its end.
+  static func find(
+    nextTo path: String, ignoresWAL: Bool, error: inout Int32?
+  ) -> JournalFile? {
+    if !ignoresWAL, let found = read(path + "-wal", &error, wal) { return found }
+    return read(path + "-journal", &error, journal)
   }
 
-  private static func read(_ path: String, _ parse: (Int32) -> JournalFile?) -> JournalFile? {
+  private static func read(
+    _ path: String, _ error: inout Int32?, _ parse: (Int32, inout Int32?) -> JournalFile?
+  ) -> JournalFile? {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return nil }
-    var info = stat()
-    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, let side = parse(file) else {
-      close(file)
+    guard file >= 0 else {
+      if errno != ENOENT { error = errno }
       return nil
     }
-    return side
+    var info = stat()
+    if fstat(file, &info) != 0 {
+      error = errno
+    } else if info.st_mode & S_IFMT == S_IFREG, let side = parse(file, &error) {
+      return side
+    }
+    close(file)
+    return nil
   }
 
   private static func isPageSize(_ size: Int) -> Bool {
@@ -36,8 +48,8 @@ struct JournalFile {
   ///
   /// The database then has the number of pages that the commit states, and frames of later pages
   /// are ignored.
-  private static func wal(_ file: Int32) -> JournalFile? {
-    guard let header = DatabasePages.read(file, at: 0, count: 32),
+  private static func wal(_ file: Int32, _ error: inout Int32?) -> JournalFile? {
+    guard let header = DatabasePages.read(file, at: 0, count: 32, error: &error),
       header.uint32(at: 0) & ~1 == 0x377F_0682, header.uint32(at: 4) == 3_007_000
     else { return nil }
     let isBigEndian = header[3] & 1 == 1
@@ -47,7 +59,9 @@ struct JournalFile {
     guard isPageSize(pageSize), sum.matches(header, at: 24) else { return nil }
     var (pages, pending): ([UInt32: Int], [UInt32: Int]) = ([:], [:])
     var (offset, pageCount) = (32, Int?.none)
-    while let frame = DatabasePages.read(file, at: offset, count: 24 + pageSize) {
+    while let frame = DatabasePages.read(
+      file, at: offset, count: 24 + pageSize, error: &error)
+    {
       let number = frame.uint32(at: 0)
       guard number > 0, number <= StoreLimits.pages, frame[8..<16] == header[16..<24]
       else { break }
@@ -69,12 +83,14 @@ struct JournalFile {
   }
 
   /// Reads the original pages of a transaction that wasn't committed.
-  private static func journal(_ file: Int32) -> JournalFile? {
+  private static func journal(_ file: Int32, _ error: inout Int32?) -> JournalFile? {
     let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     let size = DatabasePages.size(of: file)
     var (pages, offset): ([UInt32: Int], Int) = ([:], 0)
     var first: (pageSize: Int, count: Int)?
-    while let header = DatabasePages.read(file, at: offset, count: 28), header.starts(with: magic) {
+    while let header = DatabasePages.read(file, at: offset, count: 28, error: &error),
+      header.starts(with: magic)
+    {
       let sector = Int(header.uint32(at: 20))
       let pageSize = first?.pageSize ?? Int(header.uint32(at: 24))
       guard isPageSize(pageSize), (32...65_536).contains(sector) else { break }
@@ -84,7 +100,9 @@ struct JournalFile {
       let records = listed == .max ? limit : min(Int(listed), limit)
       offset += sector
       for _ in 0..<records {
-        guard let record = DatabasePages.read(file, at: offset, count: pageSize + 8) else { break }
+        guard
+          let record = DatabasePages.read(file, at: offset, count: pageSize + 8, error: &error)
+        else { break }
         var sum = header.uint32(at: 12)
         for index in stride(from: pageSize - 200, to: 0, by: -200) {
           sum &+= UInt32(record[4 + index])

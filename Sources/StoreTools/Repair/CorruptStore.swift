@@ -220,6 +220,19 @@ struct CorruptStore {
     }
   }
 
+  /// What couldn't be read because of an error of the file system, each in a clause.
+  var unreadable: [String] {
+    var clauses: [String] = []
+    if let number = pages.overlayError {
+      clauses.append("the WAL or journal can't be read completely: \(FileErrorText.words(number))")
+    }
+    if let number = pages.unreadable.values.first {
+      let count = NumberText.counted(pages.unreadable.count, "page")
+      clauses.append("\(count) can't be read: \(FileErrorText.words(number))")
+    }
+    return clauses
+  }
+
   /// Returns whether the file's schema has a table of one of a model's entities.
   func hasObjects(of model: NSManagedObjectModel) -> Bool {
     SQLModel(model: model).entities.contains { tables[$0.table.uppercased()]?.hasRoot == true }

@@ -131,7 +131,8 @@ package enum StoreRepair {
     connection.close()
     return RepairReport(
       url: url, corrupt: corrupt, losses: loader.losses, repaired: repaired,
-      assumptions: metadata.assumptions + [corrupt.foreignWAL].compactMap(\.self),
+      assumptions: metadata.assumptions + [corrupt.foreignWAL].compactMap(\.self)
+        + corrupt.unreadable,
       remaining: try StoreDoctor.examine(file).findings)
   }
 
