@@ -71,16 +71,25 @@ package enum OutputFile {
   }
 
   /// Checks that a store and the files that SQLite and Core Data keep next to it can be written.
-  package static func checkStore(_ url: URL, force: Bool) throws(InvalidInputError) {
-    try check(url, force: force)
-    guard !force, FileKind.mode(of: url.relativePath, followingLinks: false) == nil else { return }
+  ///
+  /// - Parameters:
+  ///   - url: The store.
+  ///   - force: Whether to replace files that `cdprof` didn't write; `nil` for a command that never
+  ///     replaces them.
+  /// - Throws: An `InvalidInputError` if a file can't be written.
+  package static func checkStore(_ url: URL, force: Bool?) throws(InvalidInputError) {
+    try check(url, force: force == true)
+    guard force != true, FileKind.mode(of: url.relativePath, followingLinks: false) == nil else {
+      return
+    }
     let support = url.deletingLastPathComponent()
       .appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
     let paths = ["-wal", "-shm", "-journal"].map { url.relativePath + $0 } + [support.relativePath]
     for path in paths where FileKind.mode(of: path, followingLinks: false) != nil {
       throw InvalidInputError(
         kind: .unusable, message: "\(path) belongs to another store and would be replaced",
-        nextStep: "write to another folder, or replace the file with --force")
+        nextStep: force == nil
+          ? "choose another file" : "write to another folder, or replace the file with --force")
     }
   }
 
@@ -95,7 +104,7 @@ package enum OutputFile {
       throw InvalidInputError(
         kind: .unusable, message: "\(path) already exists", nextStep: "choose another file")
     }
-    try checkStore(url, force: false)
+    try checkStore(url, force: nil)
     let folder = path.deletingLastPathComponent
     guard folder.isEmpty || FileKind.mode(of: folder, followingLinks: true) != nil else {
       throw InvalidInputError(

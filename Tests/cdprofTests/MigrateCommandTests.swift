@@ -52,6 +52,18 @@ struct MigrateCommandTests {
     #expect(again.output.contains("already has this version"))
   }
 
+  @Test("A file of another store that --out would replace is an error; --force isn't suggested")
+  func filesOfAnotherStoreAreNotReplaced() throws {
+    let (store, model) = try prepare()
+    let support = program.folder.file(".new_SUPPORT")
+    try FileManager.default.createDirectory(at: support, withIntermediateDirectories: true)
+    let outcome = try program.run(["migrate", store.path, "--to", model, "--out", "new.sqlite"])
+    #expect(outcome.status == 65)
+    #expect(outcome.errors.contains(".new_SUPPORT belongs to another store and would be replaced"))
+    #expect(outcome.errors.contains("choose another file"))
+    #expect(!outcome.errors.contains("--force"))
+  }
+
   @Test func storeIsMigratedInPlaceWithABackup() throws {
     let (store, model) = try prepare()
     let bytes = try Data(contentsOf: store)
