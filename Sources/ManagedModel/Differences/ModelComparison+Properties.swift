@@ -4,9 +4,11 @@ extension ModelComparison {
     _ old: NSPropertyDescription, _ new: NSPropertyDescription, of entity: NSEntityDescription
   ) {
     guard old.subject == new.subject else {
+      let article = old.subject == .attribute ? "an" : "a"
       return add(
-        .changed, new.subject, of: entity, new.name, detail: "was a \(old.subject.rawValue)",
-        .custom, "An inferred mapping can't change the kind of a property.")
+        .changed, new.subject, of: entity, new.name,
+        detail: "was \(article) \(old.subject.rawValue)", .custom,
+        "An inferred mapping can't change the kind of a property.")
     }
     if old.name != new.name {
       add(
@@ -295,8 +297,11 @@ extension ModelComparison {
     let had = old.destinationEntity != nil
     guard later !== new.destinationEntity || had && later == nil else { return }
     let isWider = later.flatMap { later in new.destinationEntity.map { later.isKind(of: $0) } }
-    // Another entity can have the earlier entity's name.
-    let names = [old, new].map { $0.destinationEntity?.name ?? "none" }
+    var names = [old, new].map { $0.destinationEntity?.name ?? "none" }
+    if names[0] == names[1] {
+      // Another entity has the earlier entity's name.
+      names[0] += later.map { " (now \($0.name ?? ""))" } ?? " (removed)"
+    }
     change(
       new, entity, "destination from \(names[0]) to \(names[1])",
       isWider == true ? .lightweight : .custom,

@@ -90,6 +90,13 @@ import Testing
       "changed attribute Animal.age: renaming identifier from age to years",
       "changed attribute Animal.age: type from Integer 16 to Integer 32"),
     Case(
+      "an attribute replaced by a relationship of the same name",
+      (
+        "<attribute name=\"age\" attributeType=\"Integer 16\" defaultValueString=\"0\"/>",
+        "<relationship name=\"age\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"Alone\"/>"
+      ),
+      effect: .custom, "changed relationship Animal.age: was an attribute"),
+    Case(
       "to many", ("maxCount=\"1\"", "toMany=\"YES\""), effect: .lightweight,
       "changed relationship Animal.keeper: to many now"),
     Case(
@@ -263,6 +270,23 @@ import Testing
     let comparison = ModelComparison(from: try Self.model(old), to: try Self.model(new))
     #expect(Self.lines(comparison) == ["changed \(difference)"])
     #expect(comparison.effect == .none)
+  }
+
+  @Test("A destination whose name another entity has now is named with its own new name")
+  func destinationWithTheNameOfAnotherIsNamed() throws {
+    func model(_ entities: String) throws -> NSManagedObjectModel {
+      try Self.model(
+        #"<entity name="P"><relationship name="a" optional="YES" maxCount="1" "#
+          + #"destinationEntity="A"/></entity>"# + entities)
+    }
+    let old = try model(#"<entity name="A"/><entity name="B"/>"#)
+    func expect(_ entities: String, _ detail: String) throws {
+      let lines = Self.lines(ModelComparison(from: old, to: try model(entities)))
+      #expect(lines.contains("changed relationship P.a: destination from \(detail)"), "\(lines)")
+    }
+    try expect(
+      #"<entity name="B" elementID="A"/><entity name="A" elementID="B"/>"#, "A (now B) to A")
+    try expect(#"<entity name="A" elementID="B"/>"#, "A (removed) to A")
   }
 
   @Test("What was renamed before isn't what has its first name now")
