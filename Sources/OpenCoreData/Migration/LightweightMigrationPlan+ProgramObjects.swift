@@ -1,20 +1,19 @@
 import ManagedModel
 import SQLiteDriver
 
-// Indexes and triggers in a store's file that a program created with SQL.
+// Indexes, triggers, and tables in a store's file that a program created with SQL.
 
-/// The reason why a migration can't keep a program's index or trigger.
+/// The reason why a migration can't keep a program's index, trigger, or table.
 struct ObjectInTheWay: Error {
-  /// The index or trigger, such as `trigger log of the table ZPERSON`.
+  /// The index, trigger, or table, such as `trigger log of the table ZPERSON`.
   let object: String
   /// What fails, with SQLite's message.
   let problem: String
+  /// What to do about it, as a sentence.
+  var advice = "Drop it before the migration, and create it afterward for the new version."
 
   /// The reason in one sentence, and what to do about it.
-  var reason: String {
-    "The program's \(object) \(problem). Drop it before the migration, and create it afterward for the new "
-      + "version."
-  }
+  var reason: String { "The program's \(object) \(problem). \(advice)" }
 }
 
 extension LightweightMigrationPlan {
@@ -76,9 +75,28 @@ extension LightweightMigrationPlan {
 
   /// Returns the error to report for one that a statement of the plan throws.
   func explained(_ error: SQLiteError, of statement: MigrationStatements.Statement) -> any Error {
-    guard let object = restored[statement.sql] else { return error }
+    if let object = restored[statement.sql] {
+      return ObjectInTheWay(
+        object: object, problem: "can't be created again: \(error.message)")
+    }
+    guard let table = tableInTheWay(of: error) else { return error }
     return ObjectInTheWay(
-      object: object, problem: "can't be created again: \(error.message)")
+      object: "table \(table)", problem: "has the name of a table of the new version",
+      advice: "Drop or rename it before the migration.")
+  }
+
+  /// Returns the name of a new table that SQLite's message names, if the file has such a table that
+  /// no entity or relationship had before.
+  private func tableInTheWay(of error: SQLiteError) -> String? {
+    guard error.code.primary == .error else { return nil }
+    let formers = Set(
+      source.entities.map { $0.table.uppercased() }
+        + joins.compactMap { $0.former?.table.uppercased() })
+    let names = destination.entities.map(\.table) + joins.map(\.table)
+    return names.first { name in
+      !formers.contains(name.uppercased()) && file.tables[name.uppercased()] != nil
+        && error.message.contains(name)
+    }
   }
 
   private static func description(of trigger: FileObjects.Trigger) -> String {

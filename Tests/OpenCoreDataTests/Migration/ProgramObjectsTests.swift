@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("A program's own indexes and triggers in a migrated file")
+@Suite("A program's own indexes, triggers, and tables in a migrated file")
 struct ProgramObjectsTests {
   private typealias Sample = LightweightMigrationTests
 
@@ -91,6 +91,21 @@ struct ProgramObjectsTests {
     #expect(error.code == NSMigrationError)
     #expect(error.localizedDescription.contains("trigger own of the table"))
     #expect(error.localizedDescription.contains("ZNOTE"))
+    #expect(try store.contents() == files)
+  }
+
+  @Test("A table with the name of a new one is named, and nothing is changed")
+  func tablesInTheWayAreNamed() throws {
+    let store = try Self.store("CREATE TABLE ZHUMAN (n INTEGER)")
+    let files = try store.contents()
+    let next = Sample.model { person, _ in
+      (person.name, person.renamingIdentifier) = ("Human", "Person")
+    }
+    let error = try #require(thrownError { try store.migrate(to: next) })
+    #expect(error.code == NSMigrationError)
+    #expect(
+      error.localizedDescription.contains(
+        "table ZHUMAN has the name of a table of the new version. Drop or rename it before"))
     #expect(try store.contents() == files)
   }
 
