@@ -1,6 +1,6 @@
 import ManagedModel
 
-// The values that attributes of destination instances take.
+// The instances that a mapping can create, and the values that their attributes take.
 
 extension EntityMappingPlan {
   /// Checks that an attribute, and each element of a composite attribute, takes a value.
@@ -23,6 +23,17 @@ extension EntityMappingPlan {
       for leaf in leaves { try check(leaf.value, for: leaf.slot, object) }
     case .toMany, .transient: return
     }
+  }
+
+  /// Returns the error for a source instance of which no instance can be created, because the
+  /// destination entity is abstract.
+  func abstractDestination(_ source: NSManagedObject) -> NSError {
+    let (former, entity) = (source.entity.name ?? "", destination?.name ?? "")
+    return NSError.coreData(
+      NSMigrationError,
+      "The entity mapping \(name) can't create an instance of \(entity) for one of \(former): \(entity) is "
+        + "abstract. Leave it concrete, or map \(former) to a subentity.",
+      ["entity": entity])
   }
 
   private func check(_ value: Any?, for slot: RowSlot, _ object: NSManagedObject) throws {

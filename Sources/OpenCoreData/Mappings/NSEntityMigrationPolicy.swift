@@ -31,12 +31,13 @@ open class NSEntityMigrationPolicy: NSObject {
   /// yet.
   ///
   /// **Cost:** one INSERT for each instance, written in batches.
-  /// - Throws: 134110 if a value doesn't have the type of its attribute, or an expression can't be
-  ///   evaluated.
+  /// - Throws: 134110 if a value doesn't have the type of its attribute, an expression can't be
+  ///   evaluated, or the destination entity is abstract.
   open func createDestinationInstances(
     forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
   ) throws {
     guard let plan = try manager.plan(for: mapping), let entity = plan.destination else { return }
+    guard !entity.isAbstract else { throw plan.abstractDestination(sInstance) }
     let destination = NSManagedObject(entity: entity, insertInto: manager.destinationContext)
     try plan.setAttributes(of: destination, from: sInstance, by: self, manager)
     manager.associate(sourceInstance: sInstance, withDestinationInstance: destination, for: mapping)

@@ -106,6 +106,24 @@ struct MigrationManagerErrorTests {
     #expect(error.localizedDescription.contains("registerClass(named: \"App.NoPolicy\")"))
   }
 
+  @Test("An instance of an abstract entity can't be created")
+  func abstractDestinationIsAnError() throws {
+    let (source, destination) = (try Sample.store(), try MigratedStore())
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Sample.model(), destinationModel: Sample.model())
+    for entity in mapping.entityMappings ?? [] { entity.destinationEntityVersionHash = nil }
+    let manager = NSMigrationManager(
+      sourceModel: Sample.model(),
+      destinationModel: Sample.model { person, _ in person.isAbstract = true })
+    let error = thrownError {
+      try manager.migrateStore(
+        from: source.url, type: .sqlite, mapping: mapping, to: destination.url, type: .sqlite)
+    }
+    #expect(error?.code == NSMigrationError)
+    #expect(error?.localizedDescription.contains("an instance of Person for one of Person") == true)
+    #expect(try destination.contents().isEmpty)
+  }
+
   @Test("A source that doesn't have the source model is error 134150")
   func otherSourceIsAnError() throws {
     let other = Sample.model { person, _ in
