@@ -220,14 +220,14 @@ package enum MigrationJSON {
 
   private struct Violation: Encodable {
     let entity: String
-    let property: String
+    let property: String?
     let rows: Int?
     let reason: String
     let samples: [String]?
 
     init(_ violation: MigrationTrial.Violation, _ showsValues: Bool) {
-      (entity, property, rows) = (violation.entity, violation.property, violation.rows)
-      reason = violation.reason
+      (entity, rows, reason) = (violation.entity, violation.rows, violation.reason)
+      property = violation.property.isEmpty ? nil : violation.property
       samples = showsValues ? violation.samples : nil
     }
   }

@@ -12,9 +12,8 @@ extension ModelComparison {
     if old.isAbstract != new.isAbstract {
       add(
         .changed, .entity, of: new,
-        detail: new.isAbstract ? "abstract now" : "no longer abstract",
-        new.isAbstract ? .custom : .lightweight,
-        new.isAbstract ? "Its rows would be of no entity." : nil)
+        detail: new.isAbstract ? "abstract now" : "no longer abstract", .lightweight,
+        new.isAbstract ? "Migration fails if it has objects that aren't of a subentity." : nil)
     }
     change(
       new, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,

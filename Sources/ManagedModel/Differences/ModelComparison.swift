@@ -321,9 +321,7 @@ extension ModelDifference {
     let detail = detail ?? ""
     let property = name ?? ""
     if subject == .entity {
-      return detail.hasPrefix("abstract")
-        ? "Leave \(path) concrete."
-        : "Leave the parent of \(path) as it was, and declare common properties in each entity."
+      return "Leave the parent of \(path) as it was, and declare common properties in each entity."
     }
     if detail.hasPrefix("type of element") {
       return "Leave the element as it was, and add one with another name."

@@ -88,10 +88,14 @@ package struct LightweightMigrationCosts: Sendable {
     statements =
       all
       + plan.statements.checks.map { check in
-        let path = "\(check.entity).\(check.property)"
+        let causing: [Int] =
+          check.problem == .abstractEntity
+          ? comparison.differences.indices.filter { index in
+            let difference = comparison.differences[index]
+            return difference.entity == check.entity && difference.detail == "abstract now"
+          } : causes.of(path: check.path)
         return Statement(
-          name: "\(path): check the rows", sql: check.sql, cost: .read,
-          causes: causes.of(path: path))
+          name: "\(check.path): check the rows", sql: check.sql, cost: .read, causes: causing)
       }
   }
 

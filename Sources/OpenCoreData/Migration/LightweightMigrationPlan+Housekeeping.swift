@@ -22,6 +22,18 @@ extension LightweightMigrationPlan {
     return preserved.isEmpty ? nil : preserved
   }
 
+  /// Adds the checks that entities which became abstract have no rows of their own.
+  mutating func addChecksOfAbstractEntities() {
+    for entity in destination.entities where entity.description.isAbstract {
+      guard let former = formerEntity(of: entity), !former.description.isAbstract else { continue }
+      add(
+        MigrationStatements.Check(
+          sql: "SELECT COUNT(*) FROM \(SQLSyntax.quoted(entity.table)) "
+            + "WHERE Z_ENT = \(entity.number)",
+          entity: entity.name, property: "", problem: .abstractEntity))
+    }
+  }
+
   /// Whether `Z_PRIMARYKEY` is the same for both versions.
   private var keepsNumbers: Bool {
     let rows = file.entities.filter { $0.number < FileSchema.firstHistoryEntity }

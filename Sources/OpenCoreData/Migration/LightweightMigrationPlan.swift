@@ -294,6 +294,7 @@ extension LightweightMigrationPlan {
     }
     addChecksOfJoinedInverses()
     addChecksOfComposites()
+    addChecksOfAbstractEntities()
   }
 
   /// Returns the problem of rows that have no value in a column; `nil` if it's optional, or all of

@@ -35,10 +35,13 @@ struct MigrationStatements: Sendable {
   struct Check: Sendable {
     /// A statement that returns the number of rows that don't meet it.
     let sql: String
-    /// The entity and the property whose values are checked.
+    /// The entity and the property whose values are checked; an empty property for objects.
     let entity: String
     let property: String
     let problem: MigrationFailure.Problem
+
+    /// The path of the property, or the entity.
+    var path: String { property.isEmpty ? entity : "\(entity).\(property)" }
   }
 
   /// The parts of a migration, in order.
@@ -112,6 +115,8 @@ struct MigrationFailure: Error, Sendable {
     /// Two relationships became inverses, but don't refer to each other.
     case mismatchedInverse
     case outOfRange
+    /// The rows are those of an entity that became abstract.
+    case abstractEntity
     case notUnique
     /// Values aren't unique, and rows without a value get a default one.
     case notUniqueByDefault
@@ -122,6 +127,7 @@ struct MigrationFailure: Error, Sendable {
 
   let problem: Problem
   let entity: String
+  /// The property; empty if the objects themselves don't fit.
   let property: String
   /// The number of rows; `nil` if they weren't counted.
   let rows: Int64?
@@ -150,6 +156,10 @@ struct MigrationFailure: Error, Sendable {
         + "now. Make them match in an earlier version."
     case .outOfRange:
       "\(some) a value of \(path) that its new type can't represent. Keep the wider type."
+    case .abstractEntity:
+      (rows == 1 ? "1 object is" : "\(rows ?? 0) objects are")
+        + " of \(entity) and of no subentity, although it's abstract now. Leave it concrete, or delete them "
+        + "in an earlier version."
     case .notUnique:
       "\(some) the same values for \(path), which must be unique. Remove duplicates in a "
         + "version without the constraint."

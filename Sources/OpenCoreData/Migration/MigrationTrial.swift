@@ -17,7 +17,8 @@ package struct MigrationTrial: Sendable {
   /// Rows that don't fit the new version, which fail the migration of the original.
   package struct Violation: Sendable {
     package let entity: String
-    /// The property; the names of several for a uniqueness constraint.
+    /// The property; the names of several for a uniqueness constraint; empty if the objects
+    /// themselves don't fit.
     package let property: String
     /// The number of rows; `nil` if they weren't counted.
     package let rows: Int?

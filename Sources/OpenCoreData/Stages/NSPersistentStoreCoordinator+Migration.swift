@@ -244,9 +244,8 @@ extension NSError {
   private static func migration(_ failure: MigrationFailure, _ url: URL) -> NSError {
     let code =
       failure.problem.isConflict ? NSMigrationConstraintViolationError : NSMigrationError
-    var info: [String: Any] = [
-      "entity": failure.entity, "property": failure.property, "reason": failure.reason,
-    ]
+    var info: [String: Any] = ["entity": failure.entity, "reason": failure.reason]
+    if !failure.property.isEmpty { info["property"] = failure.property }
     if failure.problem == .missingValue {
       // Core Data's entries, by which programs recognize the error.
       info["attribute"] = failure.property

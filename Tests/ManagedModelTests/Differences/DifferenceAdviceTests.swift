@@ -48,7 +48,6 @@ struct DifferenceAdviceTests {
       entity("A", relationship("maxCount=\"1\" destinationEntity=\"B\"")) + entity("B", ""),
       "Leave the destination of x, and add a relationship"
     ),
-    (entity("A", ""), entity("A", "", "isAbstract=\"YES\""), "Leave A concrete."),
     (
       entity("A", "") + entity("B", ""),
       entity("A", "", "parentEntity=\"P\"") + entity("B", "", "parentEntity=\"P\"")

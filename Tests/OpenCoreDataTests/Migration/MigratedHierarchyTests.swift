@@ -49,6 +49,28 @@ struct MigratedHierarchyTests {
     return store
   }
 
+  @Test("An entity can become abstract if all of its objects are of subentities")
+  func entitiesWithoutObjectsBecomeAbstract() throws {
+    func animals(_ isAbstract: Bool) throws -> NSManagedObjectModel {
+      let model = try Self.model(
+        Self.entity("Animal", Self.attribute("name")) + Self.entity("Dog", below: "Animal"))
+      model.entitiesByName["Animal"]?.isAbstract = isAbstract
+      return model
+    }
+    let dogs = try Self.store(animals(false), [("Dog", ["name": "Rex"])])
+    try dogs.migrate(to: animals(true))
+    #expect(try dogs.values("SELECT ZNAME FROM ZANIMAL") == [[.text("Rex")]])
+    let mixed = try Self.store(animals(false), [("Dog", [:]), ("Animal", [:]), ("Animal", [:])])
+    let files = try mixed.contents()
+    let error = try #require(thrownError { try mixed.migrate(to: animals(true)) })
+    #expect(error.code == NSMigrationError)
+    #expect(error.localizedDescription.contains("2 objects are of Animal and of no subentity"))
+    #expect(try mixed.contents() == files)
+    let trial = try MigrationTrial(
+      ofCopyAt: mixed.url, mapping: InferredMapping(from: animals(false), to: animals(true)))
+    #expect(trial.violations.map { $0.rows } == [2])
+  }
+
   @Test("An attribute that moves up is compared with those of all subentities")
   func movedAttributesAreNotConverted() throws {
     let old = try Self.model(
