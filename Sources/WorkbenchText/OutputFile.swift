@@ -96,8 +96,8 @@ package enum OutputFile {
   /// Checks that a new store can be created: its folder exists, and neither the store nor any of
   /// the files that SQLite and Core Data keep next to it do.
   ///
-  /// - Throws: An `InvalidInputError` if there's no folder, or there are such files; an `NSError` if
-  ///   the folder can't be written to.
+  /// - Throws: An `InvalidInputError` if there's no folder, or there are such files; an `NSError`
+  ///   if the folder can't be written to.
   package static func checkNewStore(_ url: URL) throws {
     let path = url.relativePath
     guard FileKind.mode(of: path, followingLinks: false) == nil else {
