@@ -17,7 +17,7 @@ extension MigrationPasses {
       let range = start..<min(start + manager.batchSize, known.count)
       let sources = try manager.sourceContext.load(
         known.sources(in: range), prefetching: paths)
-      for object in try manager.destinationContext.load(known.newDestinations(in: range)[...]) {
+      for object in try manager.loadDestinations(of: known, in: range) {
         try report.check()
         let source = manager.sourceInstances(
           forEntityMappingName: plan.name, destinationInstances: [object]

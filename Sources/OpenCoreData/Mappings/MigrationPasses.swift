@@ -212,7 +212,7 @@ final class MigrationPasses {
       let range = start..<min(start + manager.batchSize, known.count)
       let sources = try manager.sourceContext.load(
         known.sources(in: range), prefetching: plan.prefetchPaths)
-      let objects = try manager.destinationContext.load(known.newDestinations(in: range)[...])
+      let objects = try manager.loadDestinations(of: known, in: range)
       let related = try manager.destinationContext.load(plan.related(to: sources, manager)[...])
       for object in objects {
         try report.check()
@@ -232,6 +232,7 @@ final class MigrationPasses {
   func saveBatch(_ report: MigrationProgress) throws {
     try report.check()
     try checkReading()
+    manager.noteDeletions()
     while manager.destinationContext.hasChanges {
       do {
         try manager.destinationContext.save()

@@ -65,18 +65,23 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// Called with the error of an instance that doesn't fit the destination; if it throws none, the
   /// migration goes on, and the instance doesn't get the value.
   final var failed: (NSError) throws -> Void = { throw $0 }
-  private let report: MigrationProgress
+  final let report: MigrationProgress
   private let stacks: MigrationStacks
   private var run: MigrationPasses?
   private var observer: (Double) -> Void = { _ in }
   /// Called whenever the processing of a mapping begins: three times for each.
   final var beganMapping: (NSEntityMapping) -> Void = { _ in }
-  private var associations: [String: MigrationAssociations] = [:]
+  /// The associations of each mapping, by its name.
+  final var associations: [String: MigrationAssociations] = [:]
   /// The source and the destination of the associations; empty before the first migration.
   private var associatedStores: [URL] = []
-  /// Associations whose destination instances haven't been saved.
-  private var pending: [(mapping: String, source: NSManagedObject, destination: NSManagedObject)] =
+  /// Associations that aren't recorded by permanent IDs.
+  final var pending: [(mapping: String, source: NSManagedObject, destination: NSManagedObject)] =
     []
+  /// The associated destination instances that aren't saved, but have permanent IDs.
+  final var unsaved: [InstanceKey: NSManagedObject] = [:]
+  /// The destination instances that policies have deleted.
+  final var deleted: Set<InstanceKey> = []
 
   /// Creates a manager for two models, which can't be changed afterward.
   ///
@@ -171,7 +176,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     if associatedStores != stores
       || !FileStamp.exists(path: destinationURL.path, followsLinks: true)
     {
-      (associations, pending) = ([:], [])
+      removeAssociations()
     }
     associatedStores = stores
     let passes = try MigrationPasses(self, mapping, stacks.models)
@@ -183,7 +188,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     var isComplete = false
     defer {
       run = nil
-      pending = []
+      (pending, unsaved) = ([], [:])
       stacks.close(removingNew: !isComplete)
     }
     try sourceContext.performAndWait {
@@ -247,8 +252,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// Removes the associations of source and destination instances.
   open func reset() {
-    associations = [:]
-    pending = []
+    removeAssociations()
   }
 
   /// Returns the source entity of a mapping; `nil` for an added entity.
@@ -272,7 +276,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     pending.append((entityMapping.name ?? "", sourceInstance, destinationInstance))
   }
 
-  /// Returns the destination instances that a mapping created for source instances.
+  /// Returns the destination instances that a mapping created for source instances, but for those
+  /// that a policy has deleted.
   ///
   /// It's a programmer error to name a mapping that the mapping model doesn't have. **Cost:** no
   /// statements; an instance that isn't registered is returned as a fault.
@@ -318,82 +323,4 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   final func plan(for mapping: NSEntityMapping) throws -> EntityMappingPlan? {
     run?.plan(for: mapping)
   }
-}
-
-// The associations of instances.
-
-extension NSMigrationManager {
-  /// Returns the destination instances of source instances, of several mappings.
-  final func found(of sources: [NSManagedObject]?, in names: [String]) -> [NSManagedObject] {
-    destinationContext.objects(identities(of: sources, in: names))
-  }
-
-  /// Returns the IDs of the destination instances of source instances, of several mappings, in the
-  /// order of the source instances.
-  final func identities(of sources: [NSManagedObject]?, in names: [String]) -> [FetchedIdentity] {
-    recordAssociations()
-    let known = names.compactMap { associations[$0] }
-    guard let sources else { return known.flatMap { $0.destinations(in: 0..<$0.count) } }
-    return sources.flatMap { source in known.flatMap { $0.destinations(of: source.identity) } }
-  }
-
-  private func checkName(_ name: String) {
-    guard isKnown(name) else { fatalError("the mapping model has no entity mapping '\(name)'") }
-  }
-
-  /// Returns whether the mapping model, or one that was used before, has an entity mapping.
-  final func isKnown(_ name: String) -> Bool {
-    associations[name] != nil || mappingModel.entityMappingsByName[name] != nil
-  }
-
-  /// The names of the entity mappings, then those of mapping models that were used before for the
-  /// same stores.
-  final var knownNames: [String] {
-    let names = (mappingModel.entityMappings ?? []).map { $0.name ?? "" }
-    return names + Set(associations.keys).subtracting(names).sorted()
-  }
-
-  /// Returns the associations of a mapping whose instances are saved.
-  final func associations(of mapping: NSEntityMapping) -> MigrationAssociations {
-    associations[mapping.name ?? ""] ?? MigrationAssociations()
-  }
-
-  /// Records the pending associations by permanent IDs.
-  ///
-  /// An instance that was deleted in the meantime is omitted.
-  final func recordAssociations() {
-    guard !pending.isEmpty else { return }
-    let added = pending.filter { !$0.destination.isDeleted && $0.destination.context != nil }
-    pending = []
-    let unsaved = added.map(\.destination).filter { $0.objectID.isTemporaryID }
-    if !unsaved.isEmpty {
-      do {
-        try destinationContext.obtainPermanentIDs(for: unsaved)
-      } catch {
-        return report.cancel(error)
-      }
-    }
-    for (name, source, destination) in added {
-      associations[name, default: MigrationAssociations()]
-        .add(source.identity, destination.identity)
-    }
-  }
-}
-
-extension NSManagedObjectContext {
-  /// Returns the registered objects of rows, or faults.
-  fileprivate func objects(_ identities: [FetchedIdentity]) -> [NSManagedObject] {
-    var seen: Set<InstanceKey> = []
-    return identities.compactMap { identity in
-      guard identities.count == 1 || seen.insert(InstanceKey(identity)).inserted else { return nil }
-      return registered(identity.layout, identity.primaryKey)
-    }
-  }
-}
-
-extension NSPersistentStore {
-  /// Returns the class of the manager that migrates stores object by object.
-  ///
-  /// It's `NSMigrationManager` for every type of store. Core Data's stores can have others.
-  public class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 }

@@ -94,6 +94,27 @@ private final class JoiningPolicy: NSEntityMigrationPolicy {
   }
 }
 
+/// Deletes the instances that it has created.
+private final class DeletingPolicy: NSEntityMigrationPolicy {
+  override func endInstanceCreation(
+    forMapping mapping: NSEntityMapping, manager: NSMigrationManager
+  ) throws {
+    let context = manager.destinationContext
+    manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil)
+      .forEach(context.delete)
+    context.processPendingChanges()
+    #expect(
+      manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil)
+        .isEmpty)
+  }
+  override func createRelationships(
+    forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping,
+    manager: NSMigrationManager
+  ) throws {
+    Issue.record("An instance that was deleted gets no relationships.")
+  }
+}
+
 /// Cancels the migration at the second instance, from another thread.
 private final class CancellingPolicy: NSEntityMigrationPolicy {
   override func endInstanceCreation(
@@ -189,6 +210,29 @@ struct MigrationManagerTests {
       manager.userInfo?["counts"] as? [String: Int]
         == ["IEM_Copy_City": 1, "IEM_Copy_Person": 1])
     #expect(try store.values("SELECT count(*) FROM ZPERSON") == [[.integer(1)]])
+  }
+
+  @Test(
+    "An instance that a policy deletes isn't found afterward, and nothing refers to it",
+    arguments: [1, 1_000])
+  func deletedInstancesAreNotFound(batchSize: Int) throws {
+    let model = Sample.model()
+    let manager = NSMigrationManager(sourceModel: Sample.model(), destinationModel: model)
+    manager.batchSize = batchSize
+    DeletingPolicy.registerClass(named: "Tests.DeletingPolicy")
+    let (store, _) = try migrate(to: model, with: manager) { mapping in
+      for mapping in mapping.entityMappings where mapping.destinationEntityName == "City" {
+        mapping.entityMigrationPolicyClassName = "Tests.DeletingPolicy"
+      }
+    }
+    #expect(
+      manager.destinationInstances(forEntityMappingName: "IEM_Copy_City", sourceInstances: nil)
+        .isEmpty)
+    #expect(try store.values("SELECT count(*) FROM ZCITY") == [[.integer(0)]])
+    #expect(
+      try store.values("SELECT count(*), count(ZHOME) FROM ZPERSON") == [
+        [3, 0].map { .integer($0) }
+      ])
   }
 
   @Test("M-17 A migration that's cancelled throws the error and leaves no file")
