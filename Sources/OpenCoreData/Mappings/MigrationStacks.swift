@@ -64,12 +64,30 @@ final class MigrationStacks {
         to: coordinators.destination, destinationURL, destinationType, destinationOptions,
         NSMigrationManagerDestinationStoreError)
       guard created != nil else { return }
-      if preservesIdentifier { store.identifier = opened.identifier }
+      if preservesIdentifier {
+        store.identifier = opened.identifier
+        try skipTransactions(of: opened, in: store, destinationURL)
+      }
       // The version is that of the destination.
       store.metadata = opened.metadata.filter { !StoreMetadata.versionKeys.contains($0.key) }
     } catch {
       close(removingNew: true)
       throw error
+    }
+  }
+
+  /// Keeps tokens for the history of the source from being ones for that of the destination, whose
+  /// transactions are others.
+  private func skipTransactions(
+    of former: NSPersistentStore, in new: NSPersistentStore, _ url: URL
+  ) throws {
+    guard let former = former as? SQLiteStore, let new = new as? SQLiteStore else { return }
+    do {
+      try new.skipTransactions(of: former)
+    } catch let error as SQLiteError {
+      let cause = NSError.opening(url, error, isReadOnly: false, isInMemory: false)
+      throw Self.error(
+        NSMigrationManagerDestinationStoreError, url, cause.localizedDescription, cause)
     }
   }
 

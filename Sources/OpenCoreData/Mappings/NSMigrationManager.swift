@@ -115,9 +115,10 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   ///
   /// Runs on the calling thread. A new store gets the UUID and the app's own metadata of the
   /// source, and primary keys from 1 in the order of the entity mappings: URIs of object IDs aren't
-  /// preserved. Persistent history isn't copied. Associations of an earlier mapping model stay if
-  /// it migrated the same source to the same destination, which still exists. After an error, a
-  /// store that was new is removed, and one that existed is as it was after the last batch.
+  /// preserved. Persistent history isn't copied, and tokens of the source have expired in a new
+  /// store. Associations of an earlier mapping model stay if it migrated the same source to the
+  /// same destination, which still exists. After an error, a store that was new is removed, and one
+  /// that existed is as it was after the last batch.
   ///
   /// **Cost:** one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and
   /// for each step of a relationship that the batch's expressions follow; one INSERT for each

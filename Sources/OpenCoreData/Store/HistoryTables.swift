@@ -240,4 +240,21 @@ extension SQLiteStore {
     return try HistoryTables.lastKey(
       of: HistoryTables.transactionEntity, HistoryTables.transactions, on: connection)
   }
+
+  /// Numbers the transactions of this new store after those of a store whose UUID it has, so that
+  /// tokens for the history of that store have expired in this one.
+  ///
+  /// Two statements; one if that store has no history.
+  func skipTransactions(of former: SQLiteStore) throws {
+    let reader = try former.pool.lease()
+    defer { former.pool.returnToPool(reader) }
+    guard let last = try former.lastTransaction(on: reader), last < Int64.max / 2 else { return }
+    // The number in between is missing, like that of a deleted transaction.
+    _ = try pool.withWriter { connection in
+      try connection.values(
+        "INSERT OR REPLACE INTO Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) "
+          + "VALUES(?, 'TRANSACTION', 0, ?)",
+        [.integer(Int64(HistoryTables.transactionEntity)), .integer(last + 1)])
+    }
+  }
 }

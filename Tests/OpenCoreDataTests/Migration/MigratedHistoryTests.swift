@@ -54,6 +54,49 @@ struct MigratedHistoryTests {
     }
   }
 
+  @Test(
+    "A token of a store has expired once a mapping model has migrated it: error 134301",
+    arguments: [true, false])
+  func tokensOfMigratedStoresAreExpired(isTracked: Bool) throws {
+    let (before, after) = (
+      LightweightMigrationTests.model(),
+      LightweightMigrationTests.model { person, _ in
+        person.properties.append(
+          LightweightMigrationTests.attribute("note", .stringAttributeType))
+      }
+    )
+    let tracking: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+    func insertPerson(into context: NSManagedObjectContext) throws -> NSPersistentHistoryToken? {
+      try context.performAndWait {
+        NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+          .setValue("Ada", forKey: "name")
+        try context.save()
+        return context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
+      }
+    }
+    let (store, migrated) = (try MigratedStore(), try MigratedStore())
+    let context = try store.open(before, options: tracking)
+    let former = try insertPerson(into: context)
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: before, destinationModel: after)
+    try NSMigrationManager(sourceModel: before, destinationModel: after).migrateStore(
+      from: store.url, type: .sqlite, mapping: mapping, to: migrated.url, type: .sqlite,
+      options: isTracked ? tracking : nil)
+    let later = try migrated.open(after, options: tracking)
+    let current = try insertPerson(into: later)
+    let errors = try [former, current].map { token in
+      let token = try #require(token)
+      return later.performAndWait {
+        thrownError {
+          _ = try later.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token))
+        }
+      }
+    }
+    #expect(errors.map { $0?.code } == [NSPersistentHistoryTokenExpiredError, nil])
+  }
+
   @Test("Tombstones keep their values when more attributes are preserved, and in a migration then")
   func tombstonesKeepTheirColumns() throws {
     func model(preserving names: [String]) -> NSManagedObjectModel {
