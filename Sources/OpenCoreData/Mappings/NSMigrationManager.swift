@@ -48,7 +48,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   public final private(set) var mappingModel: NSMappingModel
 
   /// Called on the migration's thread when `migrationProgress` or `currentEntityMapping` has
-  /// changed.
+  /// changed, at last when the migration is complete: with 1 and an empty mapping.
   ///
   /// It replaces key-value observing, which Foundation on Linux doesn't have; a method of another
   /// thread can read `progress` instead. No Apple counterpart.
@@ -182,11 +182,14 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     associatedStores = stores
     let passes = try MigrationPasses(self, mapping, stacks.models)
     report.begin()
-    defer { report.end() }
+    var isComplete = false
+    defer {
+      report.end()
+      if isComplete { progressHandler?(self) }
+    }
     try stacks.open(
       sourceURL, sourceType, sourceOptions, destinationURL, destinationType, destinationOptions)
     run = passes
-    var isComplete = false
     defer {
       run = nil
       (pending, unsaved) = ([], [:])

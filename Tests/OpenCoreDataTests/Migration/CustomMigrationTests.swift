@@ -250,7 +250,6 @@ struct CustomMigrationTests {
             try manager.migrateStore(
               from: url, type: .sqlite, mapping: Self.mapping(from, to), to: new.url,
               type: .sqlite)
-            seen.fractions[seen.fractions.count - 1].append(manager.migrationProgress)
             try NSPersistentStoreCoordinator(managedObjectModel: Self.version(to))
               .replacePersistentStore(
                 at: url, withPersistentStoreFrom: new.url, type: .sqlite)
@@ -267,7 +266,8 @@ struct CustomMigrationTests {
         #expect(fractions.last == 1)
         #expect(Set(fractions).count > 5)
       }
-      #expect(Set(seen.mappings) == ["City", "Person"])
+      #expect(Set(seen.mappings) == ["City", "Person", ""])
+      #expect(seen.mappings.last == "")
       let column = path.last == 2 ? "ZNICKNAME" : "ZALIAS"
       #expect(
         try store.values("SELECT \(column), ZHOME FROM ZPERSON ORDER BY ZNAME") == [
