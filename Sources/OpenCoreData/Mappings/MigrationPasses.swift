@@ -149,11 +149,12 @@ final class MigrationPasses {
     guard let instances = try sources(of: plan, policy) else { return }
     for (index, source) in instances.enumerated() {
       try report.check()
-      guard plan.source.map({ plan.mapping.migrates(source.entity, $0, unless: mapped) }) ?? true
-      else { continue }
-      try policy.createDestinationInstances(
-        forSource: source, in: plan.mapping, manager: manager)
-      try checkReading()
+      if plan.source.map({ plan.mapping.migrates(source.entity, $0, unless: mapped) }) ?? true {
+        try policy.createDestinationInstances(
+          forSource: source, in: plan.mapping, manager: manager)
+        try checkReading()
+      }
+      // Instances that another mapping migrates are released, too.
       if (index + 1).isMultiple(of: manager.batchSize) {
         try saveBatch(report)
         report.complete(index + 1, of: instances.count)

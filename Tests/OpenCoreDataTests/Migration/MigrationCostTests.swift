@@ -60,6 +60,36 @@ struct MigrationCostTests {
     #expect(runs[2].destination - runs[1].destination == destination)
   }
 
+  @Test("Instances that the mapping of a subentity migrates aren't kept by that of its superentity")
+  func skippedInstancesAreReleased() throws {
+    func version() -> NSManagedObjectModel {
+      let (animal, dog, cat) = (NSEntityDescription(), NSEntityDescription(), NSEntityDescription())
+      (animal.name, dog.name, cat.name) = ("Animal", "Dog", "Cat")
+      animal.properties = [Sample.attribute("name", .stringAttributeType)]
+      animal.subentities = [dog, cat]
+      let model = NSManagedObjectModel()
+      model.entities = [animal, dog, cat]
+      return model
+    }
+    let (source, migrated) = (try MigratedStore(), try MigratedStore())
+    let context = try source.open(version())
+    try context.performAndWait {
+      for _ in 0..<200 {
+        _ = NSEntityDescription.insertNewObject(forEntityName: "Dog", into: context)
+      }
+      try context.save()
+    }
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: version(), destinationModel: version())
+    mapping.entityMappings.removeAll { $0.sourceEntityName == "Cat" }
+    let manager = NSMigrationManager(sourceModel: version(), destinationModel: version())
+    manager.batchSize = 10
+    try manager.migrateStore(
+      from: source.url, type: .sqlite, mapping: mapping, to: migrated.url, type: .sqlite)
+    #expect(try migrated.values("SELECT count(*) FROM ZANIMAL") == [[.integer(200)]])
+    #expect(manager.sourceContext.peakRegisteredCount < 100)
+  }
+
   @Test("Lightweight migration runs the same statements for any number of rows")
   func statementsOfLightweightMigrationAreConstant() throws {
     let after = Sample.model { person, _ in person.properties.removeFirst() }
