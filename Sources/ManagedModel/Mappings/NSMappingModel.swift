@@ -108,13 +108,24 @@ extension NSMappingModel {
 
   /// Returns the mapping models in bundles that match two models, in the order of the bundles.
   ///
-  /// Several are parts of one migration: each maps some of the entities. Those that can't be read
-  /// are omitted. Core Data has no counterpart: its initializer with bundles returns the first.
+  /// Several are parts of one migration: each maps some of the entities. One that's in several
+  /// bundles is returned once; those that can't be read are omitted. Core Data has no counterpart:
+  /// its initializer with bundles returns the first.
   public static func all(
     in bundles: [Bundle], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> [NSMappingModel] {
-    bundles.compactMap(\.resourceURL).flatMap { MappingModelFile.search($0).files }
-      .compactMap { $0.mappingModel(from: source, to: destination) }
+    distinct(
+      bundles.compactMap(\.resourceURL).flatMap { MappingModelFile.search($0).files }
+        .compactMap { $0.mappingModel(from: source, to: destination) })
+  }
+
+  /// Returns the mapping models but for copies of earlier ones, whose instances a migration would
+  /// create again.
+  package static func distinct(_ models: [NSMappingModel]) -> [NSMappingModel] {
+    var seen: Set<[[String]]> = []
+    return models.filter { model in
+      seen.insert((model.entityMappings ?? []).map(\.outline)).inserted
+    }
   }
 
   /// Returns the mapping models in bundles that match two models, if all in the bundles can be read.
@@ -129,7 +140,7 @@ extension NSMappingModel {
         $0.mappingModel(from: source, to: destination)
       }
     }
-    return found
+    return distinct(found)
   }
 
   fileprivate static func isDocument(_ url: URL) -> Bool {
@@ -329,6 +340,21 @@ extension NSEntityMapping {
   /// The attribute mappings, followed by the relationship mappings.
   fileprivate var properties: [(mapping: NSPropertyMapping, isAttribute: Bool)] {
     (attributeMappings ?? []).map { ($0, true) } + (relationshipMappings ?? []).map { ($0, false) }
+  }
+
+  /// What determines which instances it creates, with which values.
+  fileprivate var outline: [String] {
+    let texts = properties.flatMap { property, _ -> [String?] in
+      [
+        property.name, property.valueExpression?.description,
+        ModelComparison.text(ofUserInfo: property.userInfo),
+      ]
+    }
+    let own: [String?] = [
+      name, sourceEntityName, destinationEntityName, entityMigrationPolicyClassName,
+      sourceExpression?.description, ModelComparison.text(ofUserInfo: userInfo),
+    ]
+    return (own + texts).map { $0 ?? "" }
   }
 }
 

@@ -70,7 +70,8 @@ package struct MigrationPlanner {
     from source: ModelVersion, to destination: ModelVersion
   ) -> ProgressiveMigration.Step? {
     for group in mappingModels {
-      let found = group.compactMap { $0.mappingModel(from: source.model, to: destination.model) }
+      let found = NSMappingModel.distinct(
+        group.compactMap { $0.mappingModel(from: source.model, to: destination.model) })
       if !found.isEmpty {
         return ProgressiveMigration.Step(
           from: source, to: destination, mappingModels: found, configuration: configuration)
@@ -82,10 +83,11 @@ package struct MigrationPlanner {
   /// Returns the step with all mapping models between two of the versions; `nil` if there are none.
   private func mappedStep(from start: Int, to end: Int) -> ProgressiveMigration.Step? {
     for group in matches {
-      let found = group.filter { $0.sources.contains(start) && $0.destinations.contains(end) }
-        .compactMap {
-          $0.file.mappingModel(from: versions[start].model, to: versions[end].model)
-        }
+      let found = NSMappingModel.distinct(
+        group.filter { $0.sources.contains(start) && $0.destinations.contains(end) }
+          .compactMap {
+            $0.file.mappingModel(from: versions[start].model, to: versions[end].model)
+          })
       if !found.isEmpty {
         return ProgressiveMigration.Step(
           from: versions[start], to: versions[end], mappingModels: found,

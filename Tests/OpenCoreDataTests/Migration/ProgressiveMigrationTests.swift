@@ -88,6 +88,25 @@ struct ProgressiveMigrationTests {
     #expect(metadata["io.objc.Moody.CloudKitUserID"] != nil)
   }
 
+  @Test("A mapping model that's in the folder of the versions and in a bundle is used once")
+  func mappingModelsAreUsedOnce() throws {
+    let bundle = try #require(Bundle(path: MoodyFolder.url.path))
+    let (first, second) = (try Self.store(2), try Self.store(2))
+    let plan = try ProgressiveMigration(
+      storeURL: first.url, versionsURL: Self.versions, to: "Moody 3", bundles: [bundle])
+    #expect(plan.steps.map { $0.mappingModels.count } == [1])
+    try plan.run()
+    let expected = try #require(try Self.contents.get()[3])
+    #expect(try content(of: first.open(Self.model(3), options: nil)) == expected)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Self.model(3))
+    coordinator.migrationBundles = [bundle, bundle]
+    let opened = try coordinator.addPersistentStore(
+      type: .sqlite, at: second.url,
+      options: [NSMigratePersistentStoresAutomaticallyOption: true])
+    try coordinator.remove(opened)
+    #expect(try content(of: second.open(Self.model(3), options: nil)) == expected)
+  }
+
   @Test("A migration that's cancelled leaves a version, from which the next goes on")
   func cancelledMigrationIsResumed() throws {
     let store = try Self.store(1)
