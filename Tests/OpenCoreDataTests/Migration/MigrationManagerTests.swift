@@ -399,8 +399,10 @@ struct MigrationManagerTests {
         == [[.integer(36)], [.integer(18)], [.integer(7)]])
   }
 
-  @Test("The store of one configuration is migrated without the entities of others")
-  func storeOfConfigurationIsMigrated() throws {
+  @Test(
+    "The store of one configuration is migrated without the entities of others, also from a model without it",
+    arguments: [true, false])
+  func storeOfConfigurationIsMigrated(isKnown: Bool) throws {
     func version(_ note: Bool) -> NSManagedObjectModel {
       let (person, city) = (NSEntityDescription(), NSEntityDescription())
       (person.name, city.name) = ("Person", "City")
@@ -409,13 +411,13 @@ struct MigrationManagerTests {
       if note { person.properties.append(Sample.attribute("note", .stringAttributeType)) }
       let model = NSManagedObjectModel()
       model.entities = [person, city]
-      model.setEntities([person], forConfigurationName: "People")
+      if isKnown || note { model.setEntities([person], forConfigurationName: "People") }
       return model
     }
     let store = try MigratedStore()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: version(false))
     let former = try coordinator.addPersistentStore(
-      type: .sqlite, configuration: "People", at: store.url)
+      type: .sqlite, configuration: isKnown ? "People" : nil, at: store.url)
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     try context.performAndWait {
