@@ -72,11 +72,31 @@ extension NSManagedObjectModel {
   public class func mergedModel(
     from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
   ) -> NSManagedObjectModel? {
-    let all = (bundles ?? [.main]).flatMap(modelURLs).flatMap { url in
+    NSManagedObjectModel(byMerging: versions(in: bundles ?? [.main]), forStoreMetadata: metadata)
+  }
+
+  /// Returns the first version of a model in bundles that has a configuration with a store's
+  /// entities; `nil` if there's none.
+  ///
+  /// - Parameters:
+  ///   - bundles: The bundles.
+  ///   - configuration: The name of the configuration.
+  ///   - metadata: The metadata of the store.
+  package static func version(
+    in bundles: [Bundle], withConfiguration configuration: String,
+    ofStoreWith metadata: [String: Any]
+  ) -> NSManagedObjectModel? {
+    versions(in: bundles).first {
+      $0.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
+    }
+  }
+
+  /// Returns every version of every model in bundles.
+  private static func versions(in bundles: [Bundle]) -> [NSManagedObjectModel] {
+    bundles.flatMap(modelURLs).flatMap { url in
       let versions = (try? ModelVersions(url))?.names ?? []
       return versions.compactMap { try? read(contentsOf: url, version: $0) }
     }
-    return NSManagedObjectModel(byMerging: all, forStoreMetadata: metadata)
   }
 
   /// Returns a model in a bundle, or one of its versions.

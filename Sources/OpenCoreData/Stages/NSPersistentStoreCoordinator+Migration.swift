@@ -166,6 +166,12 @@ extension NSPersistentStoreCoordinator {
     {
       return model
     }
+    if let name = store.configuration,
+      let model = NSManagedObjectModel.version(
+        in: migrationBundles, withConfiguration: name, ofStoreWith: metadata)
+    {
+      return model
+    }
     for case let stage as NSCustomMigrationStage in stages?.stages ?? [] {
       for reference in [stage.currentModel, stage.nextModel] {
         let model = try reference.resolve()

@@ -104,6 +104,45 @@ struct DocumentMigrationTests {
     #expect(try content(of: Self.opened(store.url, type, Self.next()))["Town"]?.count == 1)
   }
 
+  @Test("A document of a configuration is migrated from a version in a bundle", arguments: types)
+  func documentOfConfigurationIsMigrated(type: NSPersistentStore.StoreType) throws {
+    func version(_ names: String...) -> NSManagedObjectModel {
+      let entities = ["Person", "Place"].map { name in
+        let entity = NSEntityDescription()
+        entity.name = name
+        entity.properties = names.map { Sample.attribute($0, .stringAttributeType) }
+        return entity
+      }
+      let model = NSManagedObjectModel()
+      model.entities = entities
+      model.setEntities([entities[0]], forConfigurationName: "People")
+      return model
+    }
+    let store = try MigratedStore()
+    func opened(
+      _ model: NSManagedObjectModel, _ bundles: [Bundle] = []
+    ) throws -> NSManagedObjectContext {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+      coordinator.migrationBundles = bundles
+      try coordinator.addPersistentStore(
+        type: type, configuration: "People", at: store.url, options: MigratedStore.automatic)
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      return context
+    }
+    let context = try opened(version("name"))
+    try context.performAndWait {
+      _ = context.make("Person", ["name": "Ada"])
+      try context.save()
+    }
+    let bundle = try Self.bundle(in: store.url.deletingLastPathComponent(), version("name"))
+    let migrated = try opened(version("name", "note"), [bundle])
+    try migrated.performAndWait {
+      let people = try migrated.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+      #expect(people.map { $0.value(forKey: "name") as? String } == ["Ada"])
+    }
+  }
+
   @Test("A link to a document isn't replaced by the migrated one", arguments: types)
   func linksAreNotReplaced(type: NSPersistentStore.StoreType) throws {
     let store = try Self.store(type)

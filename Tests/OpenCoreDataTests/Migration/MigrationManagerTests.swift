@@ -400,7 +400,7 @@ struct MigrationManagerTests {
   }
 
   @Test(
-    "The store of one configuration is migrated without the entities of others, also from a model without it",
+    "The store of one configuration is migrated without the entities of others, even if it's new",
     arguments: [true, false])
   func storeOfConfigurationIsMigrated(isKnown: Bool) throws {
     func version(_ note: Bool) -> NSManagedObjectModel {
