@@ -85,12 +85,14 @@ package struct InferredMapping {
 
   /// Returns the obstacles for a store that contains only the entities of a configuration.
   ///
-  /// - Parameter configuration: The configuration of both models; `nil` for all entities.
+  /// - Parameter configuration: The configuration of both models, or of the one that has it; `nil`
+  ///   for all entities.
   package func obstacles(in configuration: String?) -> [ModelDifference] {
-    guard configuration != nil else { return obstacles }
-    let stored = Set(
-      [source, destination].flatMap { $0.entities(forConfigurationName: configuration) ?? [] }
-        .compactMap(\.name))
+    let known = [source, destination].compactMap {
+      $0.entities(forConfigurationName: configuration)
+    }
+    guard configuration != nil, !known.isEmpty else { return obstacles }
+    let stored = Set(known.flatMap(\.self).compactMap(\.name))
     return obstacles.filter { $0.entity.map(stored.contains) ?? true }
   }
 

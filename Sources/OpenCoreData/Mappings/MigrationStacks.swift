@@ -16,7 +16,7 @@ final class MigrationStacks {
   private let coordinators:
     (source: NSPersistentStoreCoordinator, destination: NSPersistentStoreCoordinator)
   /// The configuration of the models that both stores contain; `nil` for all entities, as of a
-  /// source model that doesn't have it.
+  /// model that doesn't have it.
   var configuration: String?
   /// Whether a new destination gets the UUID of the source.
   var preservesIdentifier = true
@@ -54,21 +54,16 @@ final class MigrationStacks {
     }
     var options = sourceOptions ?? [:]
     options[NSReadOnlyPersistentStoreOption] = true
-    // A model without the configuration has only entities of the store.
-    let known = models.source.entities(forConfigurationName: configuration).flatMap { _ in
-      configuration
-    }
     let opened = try add(
-      to: coordinators.source, sourceURL, sourceType, known, options,
-      NSMigrationManagerSourceStoreError)
+      to: coordinators.source, sourceURL, sourceType, options, NSMigrationManagerSourceStoreError)
     created = nil
     if !FileStamp.exists(path: destinationURL.path, followsLinks: true) {
       created = (destinationURL, destinationType)
     }
     do {
       let store = try add(
-        to: coordinators.destination, destinationURL, destinationType, configuration,
-        destinationOptions, NSMigrationManagerDestinationStoreError)
+        to: coordinators.destination, destinationURL, destinationType, destinationOptions,
+        NSMigrationManagerDestinationStoreError)
       guard created != nil else { return }
       if preservesIdentifier {
         store.identifier = opened.identifier
@@ -112,11 +107,12 @@ final class MigrationStacks {
 
   private func add(
     to coordinator: NSPersistentStoreCoordinator, _ url: URL, _ type: NSPersistentStore.StoreType,
-    _ configuration: String?, _ options: [AnyHashable: Any]?, _ code: Int
+    _ options: [AnyHashable: Any]?, _ code: Int
   ) throws -> NSPersistentStore {
     do {
       return try coordinator.addPersistentStore(
-        type: type, configuration: configuration, at: url, options: options)
+        type: type, configuration: coordinator.managedObjectModel.known(configuration), at: url,
+        options: options)
     } catch {
       let error = error as NSError
       throw Self.error(code, url, error.localizedDescription, error)

@@ -207,7 +207,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   }
 
   /// The configuration of both models whose entities the stores contain; `nil`, the default, for
-  /// all, which also a source store has whose model is without the configuration.
+  /// all, which also the store of a model without the configuration has.
   ///
   /// No Apple counterpart.
   public final var configuration: String? {

@@ -146,7 +146,8 @@ struct LightweightMigration {
   }
 
   private func writeModel(_ plan: LightweightMigrationPlan, on connection: Connection) throws {
-    var metadata = plan.metadata.migrated(to: mapping.destination, configuration: configuration)
+    var metadata = plan.metadata.migrated(
+      to: mapping.destination, configuration: mapping.destination.known(configuration))
     plan.deferred.write(to: &metadata.values)
     metadata.values[StoreMetadata.preservedAttributesKey] = plan.preservedAttributes
     try metadata.write(to: connection)

@@ -79,11 +79,10 @@ struct LightweightMigrationPlan {
     pending = DeferredWork(metadata.values)
     file = try FileSchema(reading: connection)
     objects = try FileObjects(reading: connection)
-    let known = configuration.flatMap { name in
-      mapping.source.entities(forConfigurationName: name) == nil ? nil : name
-    }
-    source = try SQLModel(model: mapping.source, configuration: known, file: file)
-    destination = SQLModel(model: mapping.destination, configuration: configuration)
+    source = try SQLModel(
+      model: mapping.source, configuration: mapping.source.known(configuration), file: file)
+    destination = SQLModel(
+      model: mapping.destination, configuration: mapping.destination.known(configuration))
     sourceSchema = SchemaBuilder(model: source)
     destinationSchema = SchemaBuilder(model: destination)
     requiredIndexes = destinationSchema.indexes

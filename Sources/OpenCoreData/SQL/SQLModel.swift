@@ -327,6 +327,12 @@ struct EntityNumbers {
 }
 
 extension NSManagedObjectModel {
+  /// Returns the name of a configuration if the model has it; otherwise `nil`, for all entities,
+  /// which a store of the model has before, in, or after a migration.
+  func known(_ configuration: String?) -> String? {
+    entities(forConfigurationName: configuration).flatMap { _ in configuration }
+  }
+
   /// Returns the version hashes of a store of a configuration, by entity.
   func versionHashes(of configuration: String?) -> [String: Data] {
     guard configuration != nil else { return entityVersionHashesByName }

@@ -155,12 +155,8 @@ struct StagedMigration {
     settings[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
     settings[NSMigratePersistentStoresAutomaticallyOption] = nil
     let coordinator = container.persistentStoreCoordinator
-    // As in a migration, a model without the configuration has only entities of the store.
-    let known = configuration.flatMap { name in
-      model.entities(forConfigurationName: name) == nil ? nil : name
-    }
     let store = try coordinator.addPersistentStore(
-      type: type, configuration: known, at: url, options: settings)
+      type: type, configuration: model.known(configuration), at: url, options: settings)
     manager.container = container
     defer {
       manager.container = nil

@@ -168,6 +168,79 @@ struct StagedMigrationTests {
         == [[.text("name Ada"), .text("note name Ada")]])
   }
 
+  /// Opens a store of a configuration, after a stage between versions of which the second doesn't
+  /// have it, and the first may not.
+  private static func openConfiguration(
+    _ store: MigratedStore, since first: Bool, age: NSAttributeType = .integer16AttributeType
+  ) throws {
+    func version(_ number: Int) -> NSManagedObjectModel {
+      let model = Sample.model { person, city in
+        person.properties.removeAll { $0.name == "home" }
+        city.properties.removeAll { $0.name == "residents" }
+        if number > 1 { Sample.replace("age", of: person, by: Sample.attribute("age", age)) }
+        for name in ["note", "more"].prefix(number - 1) {
+          person.properties.append(Sample.attribute(name, .stringAttributeType))
+        }
+      }
+      if number == 3 || (first && number == 1) {
+        let people = model.entities.filter { $0.name == "Person" }
+        model.setEntities(people, forConfigurationName: "People")
+      }
+      return model
+    }
+    func reference(_ model: NSManagedObjectModel) -> NSManagedObjectModelReference {
+      NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+    }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: version(1))
+    let opened = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: first ? "People" : nil, at: store.url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      _ = context.make("Person", ["name": "Ada", "age": 36])
+      try context.save()
+    }
+    try coordinator.remove(opened)
+    let stage = NSCustomMigrationStage(
+      migratingFrom: reference(version(1)), to: reference(version(2)))
+    stage.didMigrateHandler = { manager, _ in
+      let context = try #require(manager.container).newBackgroundContext()
+      try context.performAndWait {
+        for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
+          person.setValue("checked", forKey: "note")
+        }
+        try context.save()
+      }
+    }
+    var options = MigratedStore.automatic
+    options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager([
+      stage, NSLightweightMigrationStage([version(3).versionChecksum]),
+    ])
+    try NSPersistentStoreCoordinator(managedObjectModel: version(3)).addPersistentStore(
+      type: .sqlite, configuration: "People", at: store.url, options: options)
+  }
+
+  @Test(
+    "A stage to a version without the store's configuration loses no objects",
+    arguments: [true, false])
+  func stagesWithoutTheConfigurationKeepObjects(first: Bool) throws {
+    let store = try MigratedStore()
+    try Self.openConfiguration(store, since: first)
+    #expect(
+      try store.values("SELECT ZNAME, ZAGE, ZNOTE FROM ZPERSON")
+        == [[.text("Ada"), .integer(36), .text("checked")]])
+  }
+
+  @Test("A stage between versions without the store's configuration must be inferable")
+  func stagesWithoutTheConfigurationAreChecked() throws {
+    let store = try MigratedStore()
+    let error = thrownError {
+      try Self.openConfiguration(store, since: false, age: .stringAttributeType)
+    }
+    #expect(error?.code == NSMigrationMissingMappingModelError)
+    #expect(try store.values("SELECT ZNAME, ZAGE FROM ZPERSON") == [[.text("Ada"), .integer(36)]])
+  }
+
   @Test("Handlers run before and after their stage, with the store under its model")
   func handlersConvertValues() throws {
     let store = try Sample.store(Self.version(1))
