@@ -103,6 +103,7 @@ struct MappedMigration {
     manager.configuration = configuration
     manager.log = log
     manager.refusesSharedDestinations = isInferred
+    manager.checksCounts = !isInferred
     manager.mappedEntities = Set(
       mappings.flatMap { ($0.entityMappings ?? []).compactMap(\.sourceEntityName) })
     // A document is written as a whole by each batch.
@@ -112,6 +113,7 @@ struct MappedMigration {
     recorder?.observe(manager)
     prepare(manager)
     for (index, mapping) in mappings.enumerated() {
+      manager.validatesInstances = index == mappings.count - 1
       manager.observe { [unowned manager] fraction in
         do {
           try report((Double(index) + fraction) / Double(mappings.count))

@@ -21,8 +21,6 @@ final class MigrationPasses {
   /// The number of steps that have begun: each mapping is one in each pass.
   private var stepCount = 0
 
-  private static let maximumErrors = 1_000
-
   /// Resolves the mappings.
   ///
   /// - Throws: 134170 if there's no class for a policy.
@@ -95,7 +93,7 @@ final class MigrationPasses {
     }
     try saveBatch(report)
     endStep()
-    try validate(report)
+    if manager.validatesInstances { try validate(report) }
     for (plan, policy) in zip(plans, policies) { try policy.end(plan.mapping, manager: manager) }
     try saveBatch(report)
     // Without instances, nothing has been saved.
@@ -105,7 +103,7 @@ final class MigrationPasses {
   /// Throws the error of a value or a batch that couldn't be read and would be lost.
   ///
   /// An external data file that doesn't exist is lost already.
-  private func checkReading() throws {
+  func checkReading() throws {
     try checkReading(in: manager.sourceContext)
     try checkReading(in: manager.destinationContext)
   }
@@ -195,7 +193,7 @@ final class MigrationPasses {
   }
 
   /// Returns whether the store of a context can contain instances of an entity.
-  private func isStored(
+  func isStored(
     _ entity: NSEntityDescription, in context: NSManagedObjectContext
   ) -> Bool {
     context.coordinator?.stores(containing: EntityLayout.of(entity)).isEmpty == false
@@ -254,35 +252,6 @@ final class MigrationPasses {
       context.endReadTransaction()
       context.sweep()
     }
-  }
-
-  /// Checks the instances of all entities against the rules of the destination model.
-  ///
-  /// - Throws: 1560 with the first 1,000 errors, or the only error.
-  private func validate(_ report: MigrationProgress) throws {
-    let context = manager.destinationContext
-    var failures: [NSError] = []
-    for entity in context.coordinator?.managedObjectModel.entities ?? [] {
-      guard !entity.isAbstract, !EntityLayout.of(entity).rules.isEmpty,
-        isStored(entity, in: context)
-      else { continue }
-      let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-      request.includesSubentities = false
-      request.fetchBatchSize = manager.batchSize
-      for (index, object) in try context.fetchBatched(request).enumerated() {
-        try report.check()
-        do {
-          try object.validateForInsert()
-        } catch {
-          // A value that can't be read isn't invalid.
-          try checkReading()
-          failures.append(error as NSError)
-          if failures.count == Self.maximumErrors { try NSError.throwValidation(failures) }
-        }
-        if (index + 1).isMultiple(of: manager.batchSize) { try saveBatch(report) }
-      }
-    }
-    try NSError.throwValidation(failures)
   }
 }
 

@@ -62,6 +62,12 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// Whether the mapping is inferred, so that no one has decided which of several objects keeps a
   /// destination that they share.
   final var refusesSharedDestinations = false
+  /// Whether the instances are checked against the rules of the model; not if another mapping model
+  /// of the same migration follows.
+  final var validatesInstances = true
+  /// Whether the numbers of destinations are checked, too, which a migration in place leaves to
+  /// saves.
+  final var checksCounts = true
   /// Called with the error of an instance that doesn't fit the destination; if it throws none, the
   /// migration goes on, and the instance doesn't get the value.
   final var failed: (NSError) throws -> Void = { throw $0 }
@@ -123,7 +129,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// **Cost:** one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and
   /// for each step of a relationship that the batch's expressions follow; one INSERT for each
   /// instance; one UPDATE for each instance with relationships; one SELECT for each batch of an
-  /// entity with validation rules.
+  /// entity with validation rules, and for each of its relationships with a number of destinations.
   ///
   /// - Parameters:
   ///   - sourceURL: The store to migrate, which is opened read-only.

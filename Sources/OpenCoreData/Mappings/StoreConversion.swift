@@ -120,6 +120,7 @@ extension StoreConversion {
     mapping.entityMappings.removeAll { !stored.contains($0.sourceEntityName ?? "") }
     let manager = NSMigrationManager(sourceModel: model, destinationModel: model)
     manager.configuration = store.configuration
+    manager.checksCounts = false
     let temporary = TemporaryStore(replacing: destination)
     defer { temporary.remove() }
     let new = temporary.url

@@ -104,6 +104,25 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     }
   }
 
+  /// Returns the condition of objects with too few or too many destinations of a to-many
+  /// relationship; `nil` if any number is valid.
+  func invalidCounts(of index: Int, _ name: String) -> NSPredicate? {
+    guard let rule = toMany[index] else { return nil }
+    func count(_ type: NSComparisonPredicate.Operator, _ number: Int) -> NSPredicate {
+      NSComparisonPredicate(
+        leftExpression: NSExpression(forKeyPath: "\(name).@count"),
+        rightExpression: NSExpression(forConstantValue: number), modifier: .direct, type: type,
+        options: [])
+    }
+    var conditions: [NSPredicate] = []
+    if rule.least > (rule.isOptional ? 1 : 0) { conditions.append(count(.lessThan, rule.least)) }
+    if rule.most > 0 { conditions.append(count(.greaterThan, rule.most)) }
+    guard !conditions.isEmpty else { return nil }
+    let invalid = NSCompoundPredicate(orPredicateWithSubpredicates: conditions)
+    guard rule.isOptional else { return invalid }
+    return NSCompoundPredicate(andPredicateWithSubpredicates: [invalid, count(.greaterThan, 0)])
+  }
+
   /// Returns whether a slot's value of a realized object is trivially valid.
   ///
   /// Returns `false` if `check` is needed: for missing values, values that are too wide, and slots

@@ -1,4 +1,5 @@
 import OpenCoreData
+import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
@@ -85,6 +86,40 @@ struct MigrationManagerErrorTests {
     // Bo has neither an age nor a home, and Cy has no home.
     #expect(details.count == 3)
     #expect(details.allSatisfy { $0.code == NSValidationMissingMandatoryPropertyError })
+  }
+
+  @Test("A number of destinations that the model doesn't allow is a validation error")
+  func countsAreCheckedAtTheEnd() throws {
+    // London has one resident.
+    let few = Sample.model { _, city in city.relationshipsByName["residents"]?.minCount = 2 }
+    let error = try failure(to: few)
+    #expect(error.code == NSValidationRelationshipLacksMinimumCountError)
+    #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "residents")
+  }
+
+  @Test("The rules are checked when all mapping models of a step have been used")
+  func partsAreCheckedTogether() throws {
+    let model = Sample.model { person, city in
+      person.relationshipsByName["home"]?.isOptional = false
+      city.relationshipsByName["residents"]?.isOptional = false
+    }
+    let store = try Sample.store()
+    let connection = try Connection(path: store.url.path, access: .writing)
+    try connection.execute("DELETE FROM ZPERSON WHERE ZHOME IS NULL")
+    connection.close()
+    let whole = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Sample.model(), destinationModel: model)
+    // Relationships to instances of a later part are set by their inverses.
+    let parts = ["Person", "City"].map { name in
+      let part = NSMappingModel()
+      part.entityMappings = whole.entityMappings.filter { $0.sourceEntityName == name }
+      return part
+    }
+    try MappedMigration(
+      url: store.url, source: Sample.model(), destination: model, mappings: parts,
+      configuration: nil, options: nil
+    ).run()
+    #expect(try store.values("SELECT count(ZHOME) FROM ZPERSON") == [[.integer(1)]])
   }
 
   @Test("Values that violate a new uniqueness constraint are error 134111")
