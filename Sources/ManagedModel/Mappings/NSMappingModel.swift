@@ -257,7 +257,8 @@ package struct MappingModelFile {
 }
 
 extension NSMappingModel {
-  /// Returns the names in the mapping model that two models don't have, and the hashes that differ.
+  /// Returns the names in the mapping model that two models don't have, the hashes that differ, and
+  /// the names that mappings of different entities share.
   ///
   /// A version hash of Core Data's is compared only with an entity whose own is known. **Cost:**
   /// linear in the size of the mapping model.
@@ -265,8 +266,18 @@ extension NSMappingModel {
     from source: NSManagedObjectModel, to destination: NSManagedObjectModel
   ) -> [ModelError] {
     var problems: [ModelError] = []
+    var named: [String: NSEntityMapping] = [:]
     for mapping in entityMappings ?? [] {
       let title = mapping.name ?? ""
+      if mapping.destinationEntityName != nil {
+        let other = named.updateValue(mapping, forKey: title)
+        if let other, !other.hasSameEntities(as: mapping) {
+          problems.append(
+            ModelError(
+              "Two mappings, of \(other.title) and of \(mapping.title), have the name '\(title)'.",
+              nextStep: "Give each mapping a name of its own: associations are found by it."))
+        }
+      }
       check(mapping.sourceEntityName, mapping.sourceEntityVersionHash, "source", source)
       guard
         let entity = check(
@@ -340,6 +351,16 @@ extension NSEntityMapping {
   /// The attribute mappings, followed by the relationship mappings.
   fileprivate var properties: [(mapping: NSPropertyMapping, isAttribute: Bool)] {
     (attributeMappings ?? []).map { ($0, true) } + (relationshipMappings ?? []).map { ($0, false) }
+  }
+
+  /// The names of its entities.
+  fileprivate var title: String {
+    [sourceEntityName, destinationEntityName].compactMap { $0 }.joined(separator: " to ")
+  }
+
+  fileprivate func hasSameEntities(as other: NSEntityMapping) -> Bool {
+    sourceEntityName == other.sourceEntityName
+      && destinationEntityName == other.destinationEntityName
   }
 
   /// What determines which instances it creates, with which values.

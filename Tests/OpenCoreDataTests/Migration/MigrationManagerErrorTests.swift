@@ -193,4 +193,15 @@ struct MigrationManagerErrorTests {
     #expect(error.code == NSMigrationError)
     #expect(error.localizedDescription.contains("Did you mean Person?"))
   }
+
+  @Test("Mappings of different entities must have different names")
+  func sharedNamesAreAnError() throws {
+    let error = try failure { mapping in
+      for mapping in mapping.entityMappings { mapping.name = "" }
+    }
+    #expect(error.code == NSMigrationError)
+    #expect(
+      error.localizedDescription.contains(
+        "of City to City and of Person to Person, have the name ''"))
+  }
 }
