@@ -244,10 +244,12 @@ extension MappingDocument {
       return nil
     }
     let mapping = NSMappingModel()
+    let names = Set(
+      entities.map { NSEntityMapping.name(from: $0.source, to: $0.destination) })
     mapping.entityMappings = entities.map { mapped in
       let from = entity(mapped.source, source, "source", mapped.position)
       let to = entity(mapped.destination, destination, "destination", mapped.position)
-      return mapped.compile(from, to)
+      return mapped.compile(from, to, among: names)
     }
     if !errors.isEmpty { throw ModelErrors(errors) }
     return mapping
@@ -256,7 +258,7 @@ extension MappingDocument {
 
 extension MappingDocument.Entity {
   fileprivate func compile(
-    _ source: NSEntityDescription?, _ destination: NSEntityDescription?
+    _ source: NSEntityDescription?, _ destination: NSEntityDescription?, among names: Set<String>
   ) -> NSEntityMapping {
     let mapping = NSEntityMapping()
     mapping.name = NSEntityMapping.name(from: self.source, to: self.destination)
@@ -286,7 +288,7 @@ extension MappingDocument.Entity {
       NSPropertyMapping(
         property.name,
         property.expression ?? property.relationshipExpression
-          ?? standard(property.name, source, destination))
+          ?? standard(property.name, source, destination, names))
     }
     return mapping
   }
@@ -294,18 +296,18 @@ extension MappingDocument.Entity {
   /// Returns the expression for the destination instances of the source relationship with the same
   /// name.
   private func standard(
-    _ name: String, _ source: NSEntityDescription?, _ destination: NSEntityDescription?
+    _ name: String, _ source: NSEntityDescription?, _ destination: NSEntityDescription?,
+    _ names: Set<String>
   ) -> NSExpression? {
     guard source?.relationshipsByName[name] != nil,
       let related = destination?.relationshipsByName[name]?.destinationEntity
     else { return nil }
-    // Subentities have mappings of their own.
-    guard related.subentities.isEmpty else {
+    let mapping = NSEntityMapping.name(from: related.name, to: related.name)
+    // Subentities have mappings of their own, and that of a renamed entity has another name.
+    guard related.subentities.isEmpty, names.contains(mapping) else {
       return MappingExpression.instances(ofRelationship: name)
     }
-    return MappingExpression.instances(
-      ofMapping: NSEntityMapping.name(from: related.name, to: related.name),
-      MappingExpression.source(name))
+    return MappingExpression.instances(ofMapping: mapping, MappingExpression.source(name))
   }
 }
 

@@ -111,6 +111,49 @@ struct MappingModelTests {
     #expect(try compiledMapping(3, 2) == nil)
   }
 
+  @Test("A relationship to an entity that's renamed finds the instances of the entity's mapping")
+  func relationshipToRenamedEntityCompiles() throws {
+    func model(_ city: String) -> NSManagedObjectModel {
+      let (person, place) = (NSEntityDescription(), NSEntityDescription())
+      let home = NSRelationshipDescription()
+      (person.name, place.name, home.name) = ("Person", city, "home")
+      (home.destinationEntity, home.maxCount) = (place, 1)
+      person.properties = [home]
+      let model = NSManagedObjectModel()
+      model.entities = [person, place]
+      return model
+    }
+    func entity(_ id: String, _ source: String, _ destination: String) -> String {
+      """
+      <object type="XDDEVENTITYMAPPING" id="\(id)">
+      <attribute name="sourcename" type="string">\(source)</attribute>
+      <attribute name="destinationname" type="string">\(destination)</attribute>
+      </object>
+      """
+    }
+    let text = """
+      <?xml version="1.0"?><database><object type="XDDEVMAPPINGMODEL" id="z1"/>
+      \(entity("z2", "Person", "Person"))\(entity("z3", "City", "Town"))
+      <object type="XDDEVRELATIONSHIPMAPPING" id="z4">
+      <attribute name="name" type="string">home</attribute>
+      <relationship name="entitymapping" type="1/1" destination="XDDEVENTITYMAPPING" idrefs="z2"/>
+      </object></database>
+      """
+    let url = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).xcmappingmodel")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: url) }
+    try Data(text.utf8).write(to: url.appendingPathComponent("xcmapping.xml"))
+    let mapping = try NSMappingModel.read(
+      contentsOf: url, from: model("City"), to: model("Town"))
+    #expect(mapping.entityMappings.map { $0.name } == ["PersonToPerson", "CityToTown"])
+    let home = mapping.entityMappings.first?.relationshipMappings?.first
+    #expect(
+      home?.valueExpression?.description
+        == #"FUNCTION($manager, "destinationInstancesForSourceRelationshipNamed:sourceInstances:", "home", $source.home)"#
+    )
+  }
+
   @Test("A mapping model for other models is refused with what differs")
   func mappingModelOfOtherModelsIsRefused() throws {
     let url = SharedData.url("moody/Moody 3-Moody 4.xcmappingmodel")
