@@ -60,6 +60,7 @@ struct StagedMigration {
         "The store \(url.relativePath) has a later version than the model; stages can't migrate "
           + "it to an earlier version. The store is unchanged.", [NSFilePathErrorKey: url.path])
     }
+    try resolveModels(from: start.stage, of: model)
     for stage in manager.stages[start.stage...] {
       guard let stage = stage as? NSCustomMigrationStage else { continue }
       // The stages after the last version's lead to later ones.
@@ -78,6 +79,18 @@ struct StagedMigration {
       if let handler = stage.didMigrateHandler { try run(handler, stage, next) }
     }
     try advance(to: destination, from: &hashes)
+  }
+
+  /// Resolves the models of the custom stages that will run, before anything is changed.
+  ///
+  /// - Throws: 134504 if one isn't found.
+  private func resolveModels(from start: Int, of model: NSManagedObjectModel) throws {
+    for case let stage as NSCustomMigrationStage in manager.stages[start...] {
+      if stage.currentModel.isModel(destination) { return }
+      if stage.nextModel.isModel(model), !stage.currentModel.isModel(model) { continue }
+      for reference in [stage.currentModel, stage.nextModel] { _ = try reference.resolve() }
+      if stage.nextModel.isModel(destination) { return }
+    }
   }
 
   /// Migrates the store to a version, unless it has it.

@@ -411,6 +411,12 @@ struct StagedMigrationTests {
       to: Self.reference(2))
     let notFound = thrownError { _ = try Self.open(store, 2, [missing]) }
     #expect(notFound?.code == NSManagedObjectModelReferenceNotFoundError)
+    let late = NSCustomMigrationStage(
+      migratingFrom: Self.reference(2),
+      to: NSManagedObjectModelReference(
+        name: "Missing", in: nil, versionChecksum: Self.version(3).versionChecksum))
+    let noNext = thrownError { _ = try Self.open(store, 3, [Self.light(1), late]) }
+    #expect(noNext?.code == NSManagedObjectModelReferenceNotFoundError)
     #expect(try store.contents() == bytes)
     _ = try Self.open(store, 4, [Self.custom(1, 2), Self.light(3, 4)])
     let error = thrownError { _ = try Self.open(store, 3, [Self.light(3, 4)]) }
