@@ -52,3 +52,47 @@ extension EntityMappingPlan {
         + "expression or in a policy")
   }
 }
+
+// Values of a key of the source instance, which need no evaluation.
+
+extension EntityMappingPlan {
+  /// Returns the key path in an expression such as `$source.name`; `nil` for any other.
+  private static func keyPath(_ expression: NSExpression) -> String? {
+    guard case .path(let operand, let path) = expression.node,
+      case .variable(NSMigrationSourceObjectKey) = operand.node,
+      case .keyPath(let keyPath) = path.node
+    else { return nil }
+    return keyPath.text
+  }
+
+  /// Returns the slots of an attribute that is copied without conversion; `nil` for any other.
+  ///
+  /// The bytes of a transformable attribute are if it keeps its transformer.
+  static func slots(
+    _ before: EntityLayout?, _ after: EntityLayout, _ position: PropertyPosition,
+    _ expression: NSExpression
+  ) -> (RowSlot, RowSlot)? {
+    guard let key = keyPath(expression), let before, case .slot(let index) = position,
+      case .slot(let former)? = before.position(of: key)
+    else { return nil }
+    let (from, to) = (before.slots[former], after.slots[index])
+    guard from.kind == to.kind, ![.external, .toOne, .toOnePolymorphic].contains(from.kind) else {
+      return nil
+    }
+    let names = [from, to].map { ($0.property as? NSAttributeDescription)?.valueTransformerName }
+    return from.kind == .transformable && names[0] != names[1] ? nil : (from, to)
+  }
+
+  /// Returns the key of a source attribute whose values a transformable attribute gets; `nil` for
+  /// any other expression.
+  ///
+  /// The value of an expression isn't always of the same type: an index set would become a set.
+  static func transformableKey(
+    _ source: NSEntityDescription?, _ attribute: NSAttributeDescription, _ expression: NSExpression
+  ) -> String? {
+    guard attribute.attributeType == .transformableAttributeType, let key = keyPath(expression),
+      source?.attributesByName[key] != nil
+    else { return nil }
+    return key
+  }
+}

@@ -23,6 +23,8 @@ struct EntityMappingPlan {
     enum Value {
       /// The value of a slot of the same kind, without conversion.
       case slot(source: RowSlot, destination: RowSlot)
+      /// The value of a key of the source, as it is.
+      case value(String)
       case expression(NSExpression)
     }
   }
@@ -52,6 +54,8 @@ struct EntityMappingPlan {
       let value: AttributeStep.Value =
         if let (from, to) = Self.slots(before, after, position, expression) {
           .slot(source: from, destination: to)
+        } else if let key = Self.transformableKey(source, attribute, expression) {
+          .value(key)
         } else {
           .expression(expression)
         }
@@ -84,23 +88,6 @@ struct EntityMappingPlan {
     return plan
   }
 
-  /// Returns the slots of an attribute that is copied without conversion; `nil` for any other.
-  private static func slots(
-    _ before: EntityLayout?, _ after: EntityLayout, _ position: PropertyPosition,
-    _ expression: NSExpression
-  ) -> (RowSlot, RowSlot)? {
-    guard case .path(let operand, let path) = expression.node,
-      case .variable(NSMigrationSourceObjectKey) = operand.node,
-      case .keyPath(let keyPath) = path.node, let before, case .slot(let index) = position,
-      case .slot(let former)? = before.position(of: keyPath.text)
-    else { return nil }
-    let (from, to) = (before.slots[former], after.slots[index])
-    guard from.kind == to.kind, before.transformer(from) == nil, after.transformer(to) == nil,
-      ![.external, .transformable, .toOne, .toOnePolymorphic].contains(from.kind)
-    else { return nil }
-    return (from, to)
-  }
-
   /// Sets the attributes of a new destination instance.
   ///
   /// - Throws: 134110 for a value that isn't of the attribute's type, or that it can't represent.
@@ -110,21 +97,24 @@ struct EntityMappingPlan {
   ) throws {
     source.willAccess()
     for step in attributes {
+      let value: Any?
       switch step.value {
       case .slot(let from, let to):
-        let value = source.rawValue(from)
-        object.set(to.kind == .bool ? value.truth : value, at: to.index)
+        let raw = source.rawValue(from)
+        object.set(to.kind == .bool ? raw.truth : raw, at: to.index)
+        continue
+      case .value(let key): value = source.value(forKey: key)
       case .expression(let expression):
         let found = try manager.value(
           of: expression, for: mapping, step.mapping, source, object, policy)
-        let value = InferredMapping.Property.carried(found.boxed, by: step.mapping.elements)
-        do {
-          try check(value, for: step.name, at: step.position, object)
-          object.write(value, to: step.position)
-        } catch {
-          try manager.failed(error as NSError)
-          object.write(nil, to: step.position)
-        }
+        value = InferredMapping.Property.carried(found.boxed, by: step.mapping.elements)
+      }
+      do {
+        try check(value, for: step.name, at: step.position, object)
+        object.write(value, to: step.position)
+      } catch {
+        try manager.failed(error as NSError)
+        object.write(nil, to: step.position)
       }
     }
   }

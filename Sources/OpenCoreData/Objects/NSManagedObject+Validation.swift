@@ -108,6 +108,11 @@ extension NSManagedObject {
     return nil
   }
 
+  /// The errors for values that their transformers can't encode.
+  final var transformationFailures: [NSError] {
+    layout.slots.compactMap { transformationFailure(.slot($0.index), layout.slotNames[$0.index]) }
+  }
+
   /// Returns the error for a value that its transformer can't encode: it would be saved as `nil`.
   private func transformationFailure(_ position: PropertyPosition, _ key: String) -> NSError? {
     guard layout.hasTransformers, case .slot(let index) = position, let values,

@@ -75,7 +75,7 @@ struct SaveOperation {
   }
 
   private func validateChanges() throws {
-    guard context.validatesOnSave else { return }
+    guard context.validatesOnSave else { return try checkTransformations() }
     var failures: [NSError] = []
     func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
       for object in objects {
@@ -93,6 +93,16 @@ struct SaveOperation {
     check(inserted) { try $0.validateReferences() }
     check(updated) { try $0.validateReferences() }
     try NSError.throwValidation(failures)
+  }
+
+  /// Checks that the new values of transformable attributes can be encoded, in a context that
+  /// doesn't validate: they would be saved as `nil`.
+  private func checkTransformations() throws {
+    let updated = context.changes.updated.undeleted.filter { !$0.isInserted }
+    let objects = (context.changes.inserted.undeleted + updated).filter { object in
+      object.layout.hasTransformers
+    }
+    try NSError.throwValidation(objects.flatMap { $0.transformationFailures })
   }
 
   /// Writes the changes of the context, again after each conflict that the merge policy resolved.
