@@ -112,10 +112,14 @@ struct MappedMigration {
     let recorder = events.map { events in PassRecorder { emit($0, from: $1, to: events) } }
     recorder?.observe(manager)
     prepare(manager)
+    var hasPermissions = false
     for (index, mapping) in mappings.enumerated() {
       manager.validatesInstances = index == mappings.count - 1
       manager.observe { [unowned manager] fraction in
         do {
+          // Before rows are written.
+          if !hasPermissions { try copyPermissions(to: new) }
+          hasPermissions = true
           try report((Double(index) + fraction) / Double(mappings.count))
         } catch {
           manager.cancelMigrationWithError(error)
@@ -132,6 +136,16 @@ struct MappedMigration {
     }
     recorder?.finish()
     return events
+  }
+
+  /// Gives a new file the access permissions of the store.
+  private func copyPermissions(to new: URL) throws(FileProblem) {
+    var info = stat()
+    guard stat(url.path, &info) == 0 else { throw FileProblem(errno) }
+    for suffix in ["", "-wal", "-shm"]
+    where chmod(new.path + suffix, info.st_mode & 0o7777) != 0 && errno != ENOENT {
+      throw FileProblem(errno)
+    }
   }
 
   /// Returns whether the store couldn't be opened because it got another version in the meantime.
@@ -199,6 +213,7 @@ struct MappedMigration {
       try remains.record(former.union(added.listedNames()))
       if keepsOldStore { try files.shareFiles(with: ExternalStorage(storeURL: old)) }
       try added.shareFiles(with: files)
+      try copyPermissions(to: new)
       try StoreFile.sync(new)
       if keepsOldStore { try keepFile(as: old) }
       return (former, try StoreFile.replace(url, by: new))
@@ -286,6 +301,7 @@ extension MappedMigration {
     do {
       if keepsOldStore { try? FileManager.default.removeItem(at: old) }
       if keepsOldStore { try keepFile(as: old) }
+      try copyPermissions(to: new)
       unsynced = try StoreFile.replace(url, by: new)
     } catch {
       if keepsOldStore { try? FileManager.default.removeItem(at: old) }

@@ -276,6 +276,29 @@ struct CustomMigrationTests {
     }
   }
 
+  @Test("A migrated file has the access permissions of the store", arguments: ["sqlite", "xml"])
+  func permissionsAreKept(name: String) throws {
+    let type: NSPersistentStore.StoreType = name == "xml" ? .xml : .sqlite
+    let store = try MigratedStore()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.version(1))
+    let opened = try coordinator.addPersistentStore(type: type, at: store.url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      _ = context.make("Person", ["name": "Ada"])
+      try context.save()
+    }
+    try coordinator.remove(opened)
+    #expect(chmod(store.url.path, 0o660) == 0)
+    try MappedMigration(
+      url: store.url, source: Self.version(1), destination: Self.version(2),
+      mappings: [Self.mapping(1, 2)], configuration: nil, options: nil, type: type
+    ).run()
+    var info = stat()
+    #expect(stat(store.url.path, &info) == 0)
+    #expect(info.st_mode & 0o777 == 0o660)
+  }
+
   @Test("Every type of store has the class of its migration manager")
   func storesNameTheirManager() {
     for type in NSPersistentStoreCoordinator.registeredStoreTypes.values {
