@@ -96,7 +96,7 @@ final class MigrationPasses {
     if manager.validatesInstances { try validate(report) }
     for (plan, policy) in zip(plans, policies) { try policy.end(plan.mapping, manager: manager) }
     try saveBatch(report)
-    // Without instances, nothing has been saved.
+    manager.completeDestination()
     try manager.destinationContext.saveMetadata()
   }
 

@@ -7,6 +7,9 @@ import SQLiteDriver
 ///
 /// Used on the migration's thread.
 final class MigrationStacks {
+  /// The key in the metadata of a new destination that isn't complete.
+  private static let incompleteKey = "OpenCoreData.incompleteMigration"
+
   /// The copies of both models.
   let models: (source: NSManagedObjectModel, destination: NSManagedObjectModel)
   /// The context of the source instances.
@@ -52,6 +55,7 @@ final class MigrationStacks {
         NSMigrationManagerDestinationStoreError, destinationURL,
         "it's the source itself: migrate to another file")
     }
+    try Self.removeIncomplete(destinationURL, destinationType, by: coordinators.destination)
     var options = sourceOptions ?? [:]
     options[NSReadOnlyPersistentStoreOption] = true
     let opened = try add(
@@ -64,31 +68,62 @@ final class MigrationStacks {
       let store = try add(
         to: coordinators.destination, destinationURL, destinationType, destinationOptions,
         NSMigrationManagerDestinationStoreError)
-      guard created != nil else { return }
-      if preservesIdentifier {
-        store.identifier = opened.identifier
-        try skipTransactions(of: opened, in: store, destinationURL)
-      }
-      // The version is that of the destination.
-      store.metadata = opened.metadata.filter { !StoreMetadata.versionKeys.contains($0.key) }
+      if created != nil { try prepare(store, from: opened, destinationURL) }
     } catch {
       close(removingNew: true)
       throw error
     }
   }
 
-  /// Keeps tokens for the history of the source from being ones for that of the destination, whose
-  /// transactions are others.
-  private func skipTransactions(
-    of former: NSPersistentStore, in new: NSPersistentStore, _ url: URL
+  /// Gives a new destination the UUID and the app's metadata of the source, and marks it as
+  /// incomplete.
+  private func prepare(
+    _ new: NSPersistentStore, from former: NSPersistentStore, _ url: URL
   ) throws {
-    guard let former = former as? SQLiteStore, let new = new as? SQLiteStore else { return }
     do {
-      try new.skipTransactions(of: former)
-    } catch let error as SQLiteError {
-      let cause = NSError.opening(url, error, isReadOnly: false, isInMemory: false)
+      if preservesIdentifier {
+        new.identifier = former.identifier
+        if let former = former as? SQLiteStore {
+          try (new as? SQLiteStore)?.skipTransactions(of: former)
+        }
+      }
+      // The version is that of the destination.
+      var metadata = former.metadata.filter { !StoreMetadata.versionKeys.contains($0.key) }
+      metadata[Self.incompleteKey] = true
+      new.metadata = metadata
+      try (new as? RowStore)?.saveMetadata()
+    } catch {
+      let cause =
+        (error as? SQLiteError).map {
+          NSError.opening(url, $0, isReadOnly: false, isInMemory: url.isNullDevice)
+        } ?? error as NSError
       throw Self.error(
         NSMigrationManagerDestinationStoreError, url, cause.localizedDescription, cause)
+    }
+  }
+
+  /// Marks a new destination as complete when its metadata is saved.
+  func complete() {
+    guard created != nil, let new = coordinators.destination.persistentStores.first else { return }
+    new.metadata = new.metadata.filter { $0.key != Self.incompleteKey }
+  }
+
+  /// Removes a destination that a migration has created, but not completed, because the process was
+  /// killed: the instances that it has would be there twice.
+  private static func removeIncomplete(
+    _ url: URL, _ type: NSPersistentStore.StoreType, by coordinator: NSPersistentStoreCoordinator
+  ) throws {
+    guard FileStamp.exists(path: url.path, followsLinks: true),
+      let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: type, at: url),
+      metadata[incompleteKey] != nil
+    else { return }
+    do {
+      try coordinator.destroyPersistentStore(at: url, type: type, options: nil)
+    } catch {
+      let error = error as NSError
+      throw Self.error(
+        NSMigrationManagerDestinationStoreError, url, error.localizedDescription, error)
     }
   }
 

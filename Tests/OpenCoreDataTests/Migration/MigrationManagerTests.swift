@@ -94,6 +94,20 @@ private final class JoiningPolicy: NSEntityMigrationPolicy {
   }
 }
 
+/// Copies the files of the destination as a process leaves them that's killed.
+private final class CopyingPolicy: NSEntityMigrationPolicy {
+  override func endInstanceCreation(
+    forMapping mapping: NSEntityMapping, manager: NSMigrationManager
+  ) throws {
+    let urls = manager.userInfo?["urls"] as? [URL] ?? []
+    for suffix in ["", "-wal"] {
+      let paths = urls.map { $0.path + suffix }
+      try? FileManager.default.removeItem(atPath: paths[1])
+      try FileManager.default.copyItem(atPath: paths[0], toPath: paths[1])
+    }
+  }
+}
+
 /// Deletes the instances that it has created.
 private final class DeletingPolicy: NSEntityMigrationPolicy {
   override func endInstanceCreation(
@@ -233,6 +247,29 @@ struct MigrationManagerTests {
       try store.values("SELECT count(*), count(ZHOME) FROM ZPERSON") == [
         [3, 0].map { .integer($0) }
       ])
+  }
+
+  @Test("A destination that a killed process has left is removed before the next migration")
+  func incompleteDestinationsAreRemoved() throws {
+    let (model, killed) = (Sample.model(), try MigratedStore())
+    let (source, complete) = (try Sample.store(), try MigratedStore())
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: model, destinationModel: model)
+    use(CopyingPolicy.self, in: mapping)
+    let manager = NSMigrationManager(sourceModel: model, destinationModel: model)
+    manager.batchSize = 1
+    manager.userInfo = ["urls": [complete.url, killed.url]]
+    try manager.migrateStore(
+      from: source.url, type: .sqlite, mapping: mapping, to: complete.url, type: .sqlite)
+    #expect(try killed.values("SELECT count(*) FROM ZPERSON") == [[.integer(3)]])
+    _ = try migrate(into: killed)
+    let expected = try content(of: Sample.store(model).open(model, options: nil))
+    for store in [complete, killed] {
+      let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: .sqlite, at: store.url)
+      #expect(!metadata.keys.contains { $0.hasPrefix("OpenCoreData.") })
+      #expect(try content(of: store.open(model, options: nil)) == expected)
+    }
   }
 
   @Test("M-17 A migration that's cancelled throws the error and leaves no file")
