@@ -113,3 +113,10 @@ extension NSManagedObjectContext {
     }
   }
 }
+
+extension NSPersistentStore {
+  /// Returns the class of the manager that migrates stores object by object.
+  ///
+  /// It's `NSMigrationManager` for every type of store. Core Data's stores can have others.
+  public class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+}

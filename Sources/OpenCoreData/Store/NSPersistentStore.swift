@@ -302,10 +302,3 @@ extension NSPersistentStore {
     public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
   }
 }
-
-extension NSPersistentStore {
-  /// Returns the class of the manager that migrates stores object by object.
-  ///
-  /// It's `NSMigrationManager` for every type of store. Core Data's stores can have others.
-  public class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
-}
