@@ -128,7 +128,7 @@ extension NSMappingModel {
     }
   }
 
-  /// Returns the mapping models in bundles that match two models, if all in the bundles can be read.
+  /// Returns the mapping models in bundles that match two models, if all in them can be read.
   ///
   /// - Throws: The error of `MappingModelFile.all(in:)`.
   package static func complete(

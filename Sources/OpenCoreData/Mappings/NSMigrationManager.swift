@@ -124,8 +124,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// preserved. Persistent history isn't copied, and tokens of the source have expired in a new
   /// store. Associations of an earlier mapping model stay if it migrated the same source to the
   /// same destination, which still exists. After an error, a store that was new is removed, and one
-  /// that existed is as it was after the last batch. If the process is killed, the next migration to
-  /// a store that was new removes it first.
+  /// that existed is as it was after the last batch. If the process is killed, the next migration
+  /// to a store that was new removes it first.
   ///
   /// **Cost:** one SELECT of keys for each entity mapping, one SELECT of rows for each batch, and
   /// for each step of a relationship that the batch's expressions follow; one INSERT for each

@@ -79,7 +79,7 @@ extension NSPersistentStoreCoordinator {
       hashes: store.hashes)
   }
 
-  /// Returns the mapping models in the bundles that migrate a store of a model to the coordinator's.
+  /// Returns the bundles' mapping models that migrate a store of a model to the coordinator's.
   ///
   /// - Throws: 134080 if one can't be read: an inferred mapping could lose what it maps.
   private func mappingModels(

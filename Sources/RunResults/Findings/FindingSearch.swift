@@ -7,8 +7,8 @@ package import StatementAnalysis
 package enum FindingSearch {
   /// The result of a search.
   package struct Found: Sendable, Equatable {
-    /// The findings, grouped by name, line, and kind of event: those of single steps in the order of
-    /// the steps, then those of the other rules in the order of `Rule.all`.
+    /// The findings, grouped by name, line, and kind of event: those of single steps in the order
+    /// of the steps, then those of the other rules in the order of `Rule.all`.
     package var findings: [Finding] = []
     /// The findings that fired but are suppressed by the scenario, grouped in the same way.
     package var silenced: [Finding] = []

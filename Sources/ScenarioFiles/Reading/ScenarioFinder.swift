@@ -18,8 +18,8 @@ package enum ScenarioFinder {
   /// If the path is a folder, returns the files in it and in its subfolders whose extension is
   /// `.yml` or `.yaml`. Hidden files are ignored.
   ///
-  /// - Throws: `InvalidInputError` if the path doesn't exist, or if a folder can't be read or doesn't
-  ///   contain scenarios.
+  /// - Throws: `InvalidInputError` if the path doesn't exist, or if a folder can't be read or
+  ///   doesn't contain scenarios.
   package static func files(at path: String) throws -> [Found] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue

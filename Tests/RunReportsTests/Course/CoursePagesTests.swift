@@ -12,6 +12,7 @@ struct CoursePagesTests {
   private static func folder(_ texts: [String: String]) throws -> String {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("course-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for (name, text) in texts {
       let file = folder.appendingPathComponent(name)
       try FileManager.default.createDirectory(

@@ -41,7 +41,7 @@ struct RepairSweepTests {
       do {
         try bed.repair(bytes, without: corrupt, "\(path), \(bytes.count) bytes")
       } catch let error as InvalidInputError {
-        #expect("\(error)".contains("nothing of a Core Data store"), "\(error)")
+        #expect("\(error)".contains("no data of a Core Data store"), "\(error)")
         // Nothing states the table of the first rows.
         #expect(count < bed.pageCount / 4)
       }
@@ -133,7 +133,7 @@ struct RepairSweepTests {
       #expect(!RepairText.lines(report).isEmpty)
       #expect(try !RepairJSON.data(report).isEmpty)
     } catch let error as InvalidInputError {
-      #expect("\(error)".contains("nothing of a Core Data store"), "\(error)")
+      #expect("\(error)".contains("no data of a Core Data store"), "\(error)")
     } catch let error as NSError
       where error.code == NSPersistentStoreIncompatibleVersionHashError
     {
