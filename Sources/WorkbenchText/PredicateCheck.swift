@@ -51,14 +51,17 @@ package struct PredicateCheck {
       throw PredicateCheck.problem(error, of: "expression", "NSExpression", in: word)
     }
     for keyPath in PredicateCheck.keyPaths(expression.ownKeyPaths) {
-      let range = range(of: keyPath, in: word)
-      let path = try names.resolveRead(keyPath, from: entity, at: range)
-      guard path.steps.isEmpty, (path.last as? NSRelationshipDescription)?.isToMany != true else {
-        throw LanguageProblem(
-          "`\(keyPath)` needs rows other than the one to update", at: range,
-          nextStep: "use attributes of \(entity.name ?? "the entity"), or fetch the objects and "
-            + "set their values")
+      if let path = try? names.resolveRead(keyPath, from: entity, at: word.range),
+        path.steps.isEmpty, (path.last as? NSRelationshipDescription)?.isToMany != true
+      {
+        continue
       }
+      let range = range(of: keyPath, in: word)
+      _ = try names.resolveRead(keyPath, from: entity, at: range)
+      throw LanguageProblem(
+        "`\(keyPath)` needs rows other than the one to update", at: range,
+        nextStep: "use attributes of \(entity.name ?? "the entity"), or fetch the objects and "
+          + "set their values")
     }
     try checkVariables(in: word, visit: expression.forEachExpression)
   }
@@ -130,12 +133,15 @@ package struct PredicateCheck {
           at: range(of: keyPath, in: word), didYouMean: "$\(keyPath)",
           nextStep: "refer to it with a variable, as Core Data requires")
       }
+      if (try? names.resolveRead(keyPath, from: entity, at: word.range)) != nil { continue }
       _ = try names.resolveRead(keyPath, from: entity, at: range(of: keyPath, in: word))
     }
   }
 
   /// Returns the source range of a key path's first use: not in a string, and not as a part of
   /// another word or path.
+  ///
+  /// **Cost:** reads the whole word, so it's only called for an error.
   private func range(of keyPath: String, in word: Word) -> SourceRange {
     let text = Array(word.text)
     let path = Array(keyPath)
@@ -165,18 +171,20 @@ package struct PredicateCheck {
   }
 
   /// Returns the key paths that a predicate or an expression reads, up to an operator such as
-  /// `@count`.
+  /// `@count`, each once, in the order of their first uses.
   ///
   /// - Parameter paths: The paths from the evaluated object, without those in a `SUBQUERY`, which
   ///   start at another entity.
   private static func keyPaths(_ paths: [PredicateKeyPath]) -> [String] {
-    paths.compactMap { path in
+    var found: Set<String> = []
+    return paths.compactMap { path in
       // `%K` can be any key, and every object has an ID and an entity.
       if path.components.contains(.placeholder) { return nil }
       var keys = path.keys.filter { $0.lowercased() != "self" }[...]
       if keys.suffix(2) == ["entity", "name"] { keys = keys.dropLast() }
       if ["objectID", "entity"].contains(keys.last) { keys = keys.dropLast() }
-      return keys.isEmpty ? nil : keys.joined(separator: ".")
+      let keyPath = keys.joined(separator: ".")
+      return !keys.isEmpty && found.insert(keyPath).inserted ? keyPath : nil
     }
   }
 }
