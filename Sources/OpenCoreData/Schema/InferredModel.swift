@@ -13,7 +13,9 @@ struct InferredModel {
   private let file: FileSchema
   private let connection: Connection
   private var entities: [Int: NSEntityDescription] = [:]
-  private var roots: [(entity: NSEntityDescription, table: FileSchema.Table)] = []
+  private var roots: [(entity: NSEntityDescription, name: String, table: FileSchema.Table)] = []
+  /// The entities by uppercase name.
+  private var byName: [String: NSEntityDescription] = [:]
   private var properties: [ObjectIdentifier: [String: NSPropertyDescription]] = [:]
   /// Whether the limits on reading values were reached; the types of further properties are
   /// guesses.
@@ -53,10 +55,14 @@ struct InferredModel {
 
   private mutating func model() throws -> NSManagedObjectModel {
     addEntities()
+    byName = Dictionary(
+      entities.sorted { $0.key < $1.key }.map { ($0.value.name?.uppercased() ?? "", $0.value) }
+    ) { first, _ in first }
     let indexed = try indexedColumns()
     var toOne: [ToOne] = []
-    for (root, table) in roots {
-      toOne += try addColumns(of: table, to: root, indexed: indexed[table.name] ?? [])
+    for root in roots {
+      toOne += try addColumns(
+        of: root.table, to: root.entity, indexed: indexed[root.table.name] ?? [])
     }
     try pair(toOne)
     for table in file.tables.values.sorted(by: { $0.name < $1.name }) {
@@ -90,7 +96,7 @@ struct InferredModel {
     _ root: FileSchema.NumberedEntity, _ byParent: [Int: [FileSchema.NumberedEntity]]
   ) {
     guard let table = file.tables[SQLNames.plain(root.name)] else { return }
-    roots.append((add(root, byParent, depth: 0), table))
+    roots.append((add(root, byParent, depth: 0), root.name.uppercased(), table))
   }
 
   private mutating func add(
@@ -123,15 +129,13 @@ struct InferredModel {
   ) throws -> [ToOne] {
     var found: [ToOne] = []
     let polymorphic = polymorphicDestinations(in: table)
-    let byName = Dictionary(
-      entities.sorted { $0.key < $1.key }.map { ($0.value.name?.uppercased() ?? "", $0.value) }
-    ) { first, _ in first }
     for column in table.columns {
       let name = column.name.uppercased()
       guard name.hasPrefix("Z"), !name.hasPrefix("Z_"), name.count > 1 else { continue }
-      if let hidden = name.wholeMatch(of: /Z(\d+)(_?)(.+)/) {
-        if hidden.2.isEmpty, let number = Int(hidden.1), let owner = entities[number] {
-          addHiddenToMany(String(hidden.3), of: owner, to: entity)
+      if let numbered = NumberedColumn(name) {
+        // `Z2_OWNER` has the entity IDs of `ZOWNER`.
+        if !numbered.name.hasPrefix("_"), let owner = entities[numbered.number] {
+          addHiddenToMany(numbered.name, of: owner, to: entity)
         }
         continue
       }
@@ -182,11 +186,10 @@ struct InferredModel {
     in table: FileSchema.Table
   ) -> [String: NSEntityDescription] {
     table.columns.reduce(into: [:]) { destinations, column in
-      let name = column.name.uppercased()
-      guard name.hasPrefix("Z"), let match = name.wholeMatch(of: /Z(\d+)_(.+)/),
-        let number = Int(match.1), let entity = entities[number]
+      guard let numbered = NumberedColumn(column.name.uppercased()), numbered.name.first == "_",
+        numbered.name.count > 1, let entity = entities[numbered.number]
       else { return }
-      let plain = String(match.2)
+      let plain = String(numbered.name.dropFirst())
       if destinations[plain] == nil { destinations[plain] = entity }
     }
   }
@@ -196,9 +199,10 @@ struct InferredModel {
   private mutating func destination(
     of column: FileSchema.Column, _ plain: String, in table: FileSchema.Table
   ) throws -> NSEntityDescription? {
-    for root in roots {
-      let name = (root.entity.name ?? "").uppercased()
-      guard name.hasSuffix(plain) || plain.hasSuffix(name) else { continue }
+    // Many columns times many tables take too long even if no name is similar.
+    comparisons += 1
+    if comparisons > StoreLimits.inferenceComparisons { return nil }
+    for root in roots where root.name.hasSuffix(plain) || plain.hasSuffix(root.name) {
       if try leads(column, of: table, to: root.table) { return root.entity }
     }
     guard try hasKeys(column, of: table) else { return nil }
@@ -280,13 +284,8 @@ struct InferredModel {
   }
 
   private mutating func addManyToMany(in table: FileSchema.Table) {
-    guard table.name.uppercased().wholeMatch(of: /Z_\d+.+/) != nil else { return }
-    let keys = table.columns.compactMap { column -> (number: Int, name: String)? in
-      guard let match = column.name.uppercased().wholeMatch(of: /Z_(\d+)(.+)/),
-        let number = Int(match.1)
-      else { return nil }
-      return (number, String(match.2))
-    }
+    guard NumberedColumn(table.name.uppercased(), prefix: "Z_") != nil else { return }
+    let keys = table.columns.compactMap { NumberedColumn($0.name.uppercased(), prefix: "Z_") }
     if keys.count == 1, let entity = entities[keys[0].number],
       table.columns.contains(where: { $0.name.uppercased() == "REFLEXIVE" })
     {
@@ -313,6 +312,23 @@ struct InferredModel {
     }
     add(toFirst, to: second)
     add(toSecond, to: first)
+  }
+}
+
+/// The name of a column or a join table with an entity ID: a prefix, the ID, and the rest.
+private struct NumberedColumn {
+  let number: Int
+  let name: String
+
+  /// Reads an uppercase name; `nil` if it isn't of this form.
+  init?(_ text: String, prefix: String = "Z") {
+    guard text.hasPrefix(prefix) else { return nil }
+    let rest = text.dropFirst(prefix.count)
+    let digits = rest.prefix { $0.isASCII && $0.isNumber }
+    let name = rest.dropFirst(digits.count)
+    guard let number = Int(digits), !name.isEmpty else { return nil }
+    self.number = number
+    self.name = String(name)
   }
 }
 

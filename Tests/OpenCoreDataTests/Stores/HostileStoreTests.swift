@@ -296,4 +296,30 @@ struct HostileStoreTests {
     }
     #expect(error?.message == "a value has 70000000 bytes, and the limit is 67108864")
   }
+
+  @Test("A model is inferred from thousands of tables in linear time", .timeLimit(.minutes(1)))
+  func aModelIsInferredFromThousandsOfTablesInLinearTime() throws {
+    let (first, count) = (1_000, 8_000)
+    let attributes = (1...10).map { "ZA\($0) VARCHAR" }.joined(separator: ", ")
+    let statements = (0..<count).map {
+      "CREATE TABLE ZT\($0)(Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, \(attributes)); "
+        + "INSERT INTO Z_PRIMARYKEY VALUES (\(first + $0), 'T\($0)', 0, 0)"
+    }
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    try connection.execute(
+      "BEGIN; DELETE FROM Z_MODELCACHE; \(statements.joined(separator: ";")); "
+        + "ALTER TABLE ZT1 ADD COLUMN ZOWNER INTEGER; ALTER TABLE ZT1 ADD COLUMN Z1002_OWNER INTEGER; "
+        + "ALTER TABLE ZT1 ADD COLUMN Z1003THINGS INTEGER; "
+        + "CREATE TABLE Z_1004FRIENDS(Z_1004FRIENDS INTEGER, Z_1005PALS INTEGER); COMMIT")
+    connection.close()
+    let model = try StoreModel.ofStore(at: stack.storeURL).model
+    func relationships(_ name: String) -> [String: String?]? {
+      model.entitiesByName[name]?.relationshipsByName.mapValues { $0.destinationEntity?.name }
+    }
+    #expect(model.entitiesByName["T7999"]?.attributesByName.count == 10)
+    #expect(relationships("T1") == ["owner": "T2"])
+    #expect(relationships("T3") == ["things": "T1"])
+    #expect(relationships("T4") == ["pals": "T5"])
+    #expect(relationships("T5") == ["friends": "T4"])
+  }
 }
