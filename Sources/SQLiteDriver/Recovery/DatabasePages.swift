@@ -54,7 +54,9 @@ package final class DatabasePages {
     let pageSize = side?.pageSize ?? Self.pageSize(of: opened, header: header, size: size)
     let overlay = side?.pages ?? [:]
     let inFile = max(size / pageSize, Int(overlay.keys.max() ?? 0))
-    let count = side?.pageCount ?? inFile
+    // Unused pages at the end may be in no file, but a WAL or journal can state any number.
+    let plausible = max(8 * inFile, Int(StoreLimits.restoredSize) / pageSize)
+    let count = side?.pageCount.flatMap { $0 <= plausible ? $0 : nil } ?? inFile
     guard count > 0, count <= StoreLimits.pages else {
       close(opened)
       if let side { close(side.file) }

@@ -138,18 +138,40 @@ struct HostileRepairTests {
     withExtendedLifetime(office.folder) {}
   }
 
+  /// A transaction whose pages don't fit in the cache.
+  private static let unfinished =
+    "BEGIN; UPDATE ZNOTE SET ZHOURS = -1; DELETE FROM ZNOTE WHERE Z_PK > 500; "
+    + "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) "
+    + "SELECT Z_PK + 1000, (SELECT Z_ENT FROM ZTAG), 1, hex(zeroblob(500)) FROM ZNOTE"
+
   @Test func aHotJournalIsRolledBack() throws {
     let folder = try TemporaryFolder()
     let url = try copy(
       "PRAGMA journal_mode = DELETE; \(Self.inserts); PRAGMA cache_size = 2",
-      "BEGIN; UPDATE ZNOTE SET ZHOURS = -1; DELETE FROM ZNOTE WHERE Z_PK > 500; "
-        + "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) "
-        + "SELECT Z_PK + 1000, (SELECT Z_ENT FROM ZTAG), 1, hex(zeroblob(500)) FROM ZNOTE",
-      suffix: "-journal", to: folder)
+      Self.unfinished, suffix: "-journal", to: folder)
     let before = try FolderState(folder.url)
     let out = try TemporaryFolder()
     let report = try StoreRepair.repair(url, to: out.file("Out.sqlite"))
     #expect(try FolderState(folder.url) == before)
+    #expect(report.journalPages > 5)
+    let notes = try IntactStore.tables(out.file("Out.sqlite"))["ZNOTE"] ?? [:]
+    #expect(notes.count == 897)
+    #expect(notes.allSatisfy { key, row in key < 10 || row["ZHOURS"] == .real(Double(key)) })
+  }
+
+  /// The header of a journal has no checksum.
+  @Test(.timeLimit(.minutes(1)), arguments: [0x00FF_FFFF, 0x7FFF_FFFF] as [UInt32])
+  func aJournalThatStatesManyMorePagesThanExistIsRolledBack(pages: UInt32) throws {
+    let folder = try TemporaryFolder()
+    let url = try copy(
+      "PRAGMA journal_mode = DELETE; \(Self.inserts); PRAGMA cache_size = 2",
+      Self.unfinished, suffix: "-journal", to: folder)
+    let journal = URL(fileURLWithPath: url.path + "-journal")
+    var bytes = try Data(contentsOf: journal)
+    for index in 0..<4 { bytes[16 + index] = UInt8(pages >> (24 - 8 * index) & 0xFF) }
+    try bytes.write(to: journal)
+    let out = try TemporaryFolder()
+    let report = try StoreRepair.repair(url, to: out.file("Out.sqlite"))
     #expect(report.journalPages > 5)
     let notes = try IntactStore.tables(out.file("Out.sqlite"))["ZNOTE"] ?? [:]
     #expect(notes.count == 897)
