@@ -11,6 +11,8 @@ final class YAMLDocument {
   /// The path of the file as it was given.
   let file: String
   private let lines: [String]
+  /// The counts of `characterCounts(ofLine:)` of long lines, which can contain many nodes.
+  private var longLines: [Int: [Int]] = [:]
   private var found: [ScenarioDiagnostic] = []
   private var foundInOthers: [ScenarioDiagnostic] = []
   /// The key paths of steps, by the source range of the verb without its length.
@@ -111,11 +113,21 @@ final class YAMLDocument {
     guard lines.indices.contains(mark.line - 1) else {
       return SourceRange(line: max(1, lines.count), column: 1)
     }
-    let line = lines[mark.line - 1]
-    let scalars = line.unicodeScalars.prefix(max(0, mark.column - 1))
-    let column = String(String.UnicodeScalarView(scalars)).count + 1
-    let room = max(1, line.count - column + 1)
-    return SourceRange(line: mark.line, column: column, length: min(length, room))
+    let counts = characterCounts(ofLine: mark.line - 1)
+    let before = counts[min(max(0, mark.column - 1), counts.count - 1)]
+    let room = max(1, counts[counts.count - 1] - before)
+    return SourceRange(line: mark.line, column: before + 1, length: min(length, room))
+  }
+
+  /// Returns the number of characters before each Unicode scalar of a line, and of the entire line.
+  private func characterCounts(ofLine index: Int) -> [Int] {
+    if let counts = longLines[index] { return counts }
+    var counts = [0]
+    for (number, character) in lines[index].enumerated() {
+      for _ in character.unicodeScalars { counts.append(number + 1) }
+    }
+    if counts.count > 100 { longLines[index] = counts }
+    return counts
   }
 
   /// Returns the text of a scalar with its source range, or `nil` for maps and lists.

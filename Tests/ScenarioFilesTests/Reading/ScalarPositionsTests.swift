@@ -87,4 +87,15 @@ struct ScalarPositionsTests {
     #expect(diagnostic.problem.message == message)
     #expect(diagnostic.line == line && diagnostic.column == column)
   }
+
+  /// Columns are characters, some of which have several Unicode scalars.
+  @Test(.timeLimit(.minutes(1))) func manyValuesOfALineAreReadInLinearTime() throws {
+    let keys = Array(repeating: "country", count: 10_000).joined(separator: ", ")
+    let start = "  - {fetch: Mood, where: \"remoteIdentifier == '👩‍👧 e\u{301}'\", prefetch: ["
+    let error = try errors(inSteps: "\(start)\(keys), zzz]}")
+    let diagnostic = try #require(
+      error.diagnostics.first { $0.problem.message.contains("zzz") }, "\(error)")
+    #expect(diagnostic.line == 5)
+    #expect(diagnostic.column == start.count + keys.count + 3)
+  }
 }
