@@ -82,8 +82,8 @@ struct MigratedHistoryTests {
     let mapping = try NSMappingModel.inferredMappingModel(
       forSourceModel: before, destinationModel: after)
     try NSMigrationManager(sourceModel: before, destinationModel: after).migrateStore(
-      from: store.url, type: .sqlite, mapping: mapping, to: migrated.url, type: .sqlite,
-      options: isTracked ? tracking : nil)
+      from: store.url, type: .sqlite, options: nil, mapping: mapping, to: migrated.url,
+      type: .sqlite, options: isTracked ? tracking : nil)
     let later = try migrated.open(after, options: tracking)
     let current = try insertPerson(into: later)
     let errors = try [former, current].map { token in
