@@ -217,6 +217,25 @@ struct HostileFilesTests {
     #expect(try connection.values("SELECT 1") == [[.integer(1)]])
   }
 
+  @Test("a time limit of each statement stops one, and begins again for the next")
+  func timeLimitOfAStatementBeginsAgain() throws {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    let numbers = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n"
+    // Each function makes much in one VM step.
+    let slow = "\(numbers)) SELECT max(length(randomblob(100000))) FROM n"
+    connection.limitStatementTime(0)
+    for _ in 0..<2 {
+      let error = #expect(throws: SQLiteError.self) { try connection.values(slow) }
+      #expect(error?.message.contains("the time limit of this statement is 0 s; ") == true)
+    }
+    connection.limitStatementTime(2)
+    Thread.sleep(forTimeInterval: 2.1)
+    let short = "\(numbers) WHERE i < 1000) SELECT count(*) FROM n"
+    #expect(try connection.values(short) == [[.integer(1_000)]])
+    let shared = try connection.withStepLimit(1_000_000) { try connection.values(short) }
+    #expect(shared == [[.integer(1_000)]])
+  }
+
   @Test("a value, statement, or pattern beyond the limit is an error that states it")
   func valuesBeyondTheSizeLimitAreErrors() throws {
     let folder = try TemporaryFolder()

@@ -269,7 +269,7 @@ package enum StoreConnection {
   /// and indexes use; without them, they can't be run or explained.
   ///
   /// Its statements can't access anything outside of the store: see `Connection.confine()`. Each
-  /// takes at most 1,000,000,000 VM steps, about ten seconds; one that exceeds it throws.
+  /// takes at most 1,000,000,000 VM steps and 30 seconds; one that exceeds a limit throws.
   ///
   /// The caller closes it. **Cost:** no statements; nothing is reported as an event.
   /// - Parameters:
@@ -285,6 +285,7 @@ package enum StoreConnection {
     do {
       connection.confine()
       connection.limitSteps(StoreLimits.confinedSteps)
+      connection.limitStatementTime(StoreLimits.confinedTime)
       try StoreFunctions.register(on: connection)
     } catch {
       connection.close()

@@ -104,8 +104,10 @@ final class StepBudget: @unchecked Sendable {
   @exclusivity(unchecked) private var isShared = false
   /// Whether the last statement exceeded the limit.
   @exclusivity(unchecked) private(set) var isExceeded = false
-  /// When all statements end, in nanoseconds, and the seconds that they had; `nil` for no limit.
+  /// When statements end, in nanoseconds, and the seconds that they had; `nil` for no limit.
   @exclusivity(unchecked) private var deadline: (time: UInt64, seconds: Int)?
+  /// The time of each statement, in seconds; `nil` if the deadline is that of all or there's none.
+  @exclusivity(unchecked) private(set) var statementSeconds: Int?
   /// The time limit that the last statement exceeded, in seconds; `nil` if it didn't.
   @exclusivity(unchecked) private(set) var exceededSeconds: Int?
 
@@ -115,7 +117,9 @@ final class StepBudget: @unchecked Sendable {
 
   /// Starts counting for a statement.
   func begin() {
-    guard limit != nil, !isShared else { return }
+    guard limit != nil else { return }
+    if let statementSeconds { setDeadline(in: statementSeconds) }
+    guard !isShared else { return }
     used = 0
     isExceeded = false
     exceededSeconds = nil
@@ -123,10 +127,21 @@ final class StepBudget: @unchecked Sendable {
 
   /// Sets when all statements end.
   func restrict(toSeconds seconds: Int, on handle: OpaquePointer) {
-    let time = MonotonicClock.now() + UInt64(seconds) * 1_000_000_000
-    deadline = (time: time, seconds: seconds)
+    statementSeconds = nil
+    setDeadline(in: seconds)
     if limit == nil { limit = Int.max }
     register(on: handle)
+  }
+
+  /// Sets the time of each statement.
+  func restrictEach(toSeconds seconds: Int, on handle: OpaquePointer) {
+    restrict(toSeconds: seconds, on: handle)
+    statementSeconds = seconds
+  }
+
+  private func setDeadline(in seconds: Int) {
+    let time = MonotonicClock.now() + UInt64(seconds) * 1_000_000_000
+    deadline = (time: time, seconds: seconds)
   }
 
   private var interval: Int { deadline == nil ? Self.interval : Self.timedInterval }
@@ -192,6 +207,15 @@ extension Connection {
     budget.restrict(toSeconds: seconds, on: use())
   }
 
+  /// Limits the time of each statement from now on, which begins when it's prepared or taken from
+  /// the cache.
+  ///
+  /// One that exceeds the limit throws `SQLITE_ERROR` with the limit, at most 100 VM steps later;
+  /// each can be the call of a function, which isn't stopped.
+  package func limitStatementTime(_ seconds: Int) {
+    budget.restrictEach(toSeconds: seconds, on: use())
+  }
+
   /// Runs a closure with a limit on the total VM steps of its statements.
   ///
   /// Use it for statements whose cost is bounded in a valid store, but not in a malicious one. A
@@ -224,8 +248,13 @@ extension Connection {
     case SQLITE_INTERRUPT:
       guard let budget, budget.isExceeded, let limit = budget.limit else { return nil }
       let exceeded =
-        budget.exceededSeconds.map { "the time limit is \($0) s" }
-        ?? "the limit of this statement is \(limit) VM steps"
+        if let seconds = budget.exceededSeconds {
+          budget.statementSeconds == nil
+            ? "the time limit is \(seconds) s"
+            : "the time limit of this statement is \(seconds) s; read or change fewer rows in it"
+        } else {
+          "the limit of this statement is \(limit) VM steps"
+        }
       return SQLiteError(code: .error, message: "stopped: \(exceeded)", sql: sql)
     case SQLITE_TOOBIG:
       let longest = sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, -1)

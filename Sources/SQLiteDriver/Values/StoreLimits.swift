@@ -34,6 +34,10 @@ package enum StoreLimits {
   ///
   /// Some seconds; the statement comes from a scenario.
   package static let confinedSteps = 1_000_000_000
+  /// The maximum time of such a statement, in seconds.
+  ///
+  /// The call of a function is one VM step, and can make 256 MB.
+  package static let confinedTime = 30
   /// The maximum number of VM steps of the `INSERT` with which an index is tested.
   ///
   /// The triggers of the store run, and might not end.

@@ -1,8 +1,8 @@
 import ProfileEvents
-import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
+@testable import SQLiteDriver
 
 @Suite("Untrusted stores are read within limits, and only stores are destroyed")
 struct HostileStoreTests {
@@ -34,6 +34,16 @@ struct HostileStoreTests {
         ?? (isFile && info.st_size > 0
           ? Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString() : "")
     }
+  }
+
+  @Test(
+    "a connection for SQL from a scenario limits the VM steps and the time of each statement",
+    arguments: [Connection.Access.inspecting, .reading, .writing])
+  func connectionForSQLHasLimits(access: Connection.Access) throws {
+    let connection = try StoreConnection.open(path: stack.storeURL.path, access: access)
+    defer { connection.close() }
+    #expect(connection.budget.limit == StoreLimits.confinedSteps)
+    #expect(connection.budget.statementSeconds == StoreLimits.confinedTime)
   }
 
   // MARK: Destroying and replacing
