@@ -49,6 +49,25 @@ struct RepeatBlock {
     return try? RepeatBlock(line, at: SourceRange(line: 1, column: 1))
   }
 
+  /// Returns the number of lines in the block and in those in it, and of their repetitions.
+  ///
+  /// - Throws: A `CommandFailure` if the blocks are nested too deeply.
+  func lineCounts(depth: Int = 1) throws -> (written: Int, run: Int) {
+    guard depth <= InputLimits.scenarioDepth else {
+      throw CommandFailure(
+        "blocks are nested too deeply; the limit is \(InputLimits.scenarioDepth) levels",
+        nextStep: "write the lines in fewer blocks")
+    }
+    var (written, once) = (0, 0)
+    for line in lines {
+      let inner = try RepeatBlock.nested(in: line)?.lineCounts(depth: depth + 1)
+      written += inner?.written ?? 1
+      once += inner?.run ?? 1
+    }
+    // Far beyond the limit, and far below what can overflow.
+    return (written, min(once * count, 1 << 32))
+  }
+
   /// Returns whether a line's first word is `repeat`.
   static func beginsBlock(_ line: String) -> Bool {
     let first = line.split { $0.isWhitespace || $0 == "{" }.first
@@ -137,7 +156,20 @@ extension ShellEngine {
       openBlock = (text, start)
       return ShellAnswer()
     }
+    try checkRepetitions(of: block)
     return run(block, at: start)
+  }
+
+  /// Throws a `CommandFailure` if the lines of a block, and of those around it that run it with
+  /// `time` or `source`, are repeated too often.
+  private func checkRepetitions(of block: RepeatBlock) throws {
+    let counts = try block.lineCounts()
+    let added = repetitions * counts.run - counts.written
+    guard added > InputLimits.repeatedSteps else { return }
+    throw CommandFailure(
+      "the block adds \(NumberText.grouped(added)) steps, and the limit is "
+        + NumberText.grouped(InputLimits.repeatedSteps),
+      nextStep: "repeat the lines less often, or change more objects in one step")
   }
 
   /// Discards a `repeat` that isn't complete.
@@ -171,7 +203,9 @@ extension ShellEngine {
     adding steps: inout [[Int]: RepeatedStep]
   ) -> ShellAnswer {
     var answer = ShellAnswer()
-    repetitions: for number in 1...block.count {
+    repetitions *= block.count
+    defer { repetitions /= block.count }
+    all: for number in 1...block.count {
       for (index, line) in block.lines.enumerated() {
         let (run, count) = (current.number, current.results.count)
         let path = position + [index]
@@ -193,11 +227,11 @@ extension ShellEngine {
         }
         if let failure = result.failure {
           answer.failure = failure.at("repetition \(number) of \(block.count)")
-          break repetitions
+          break all
         }
         if result.ends {
           answer.ends = true
-          break repetitions
+          break all
         }
       }
     }

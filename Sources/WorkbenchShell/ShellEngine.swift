@@ -44,6 +44,8 @@ package final class ShellEngine {
   private var previousLine: String?
   /// The lines of a `repeat` whose block isn't complete.
   var openBlock: (text: String, callSite: CallSite)?
+  /// How often the running line is repeated by the blocks around it.
+  var repetitions = 1
   /// Whether commands that read or write files are rejected, as in a browser.
   package var isConfined = false
   /// The width of the terminal in columns, or `nil` if results aren't printed on one.

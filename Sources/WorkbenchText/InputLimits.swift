@@ -68,9 +68,9 @@ package enum InputLimits {
   ///
   /// Typical ones have some kilobytes; the YAML parser's nodes take many times the size.
   package static let scenarioSize = 4_000_000
-  /// The maximum nesting depth of brackets in YAML.
+  /// The maximum nesting depth of brackets in YAML, and of `repeat` blocks in the shell.
   ///
-  /// The parser is recursive.
+  /// The parsers are recursive.
   package static let scenarioDepth = 100
   /// The maximum number of `-` and `?` in a line of YAML.
   ///
@@ -100,7 +100,8 @@ package enum InputLimits {
   ///
   /// They're on disk twice, in the generated store and in the copy of a variant.
   package static let rows = 10_000_000
-  /// The maximum number of steps that a scenario's `repeat` blocks add to those in its text.
+  /// The maximum number of steps that a scenario's `repeat` blocks, or one of the shell, add to
+  /// those in the text.
   ///
   /// Each has its own costs in a result. The repetitions of a block are limited by `repeats`.
   package static let repeatedSteps = 10_000

@@ -174,6 +174,30 @@ struct ShellHabitsTests {
     #expect(failed?.message.hasPrefix("repetition 1 of 2: repetition 1 of 3: ") == true)
   }
 
+  private static func nested(_ block: String, depth: Int) -> String {
+    String(repeating: "\(block) { ", count: depth) + "rollback"
+      + String(repeating: " }", count: depth)
+  }
+
+  @Test(
+    "blocks in blocks are limited by the product of their repetitions, and by their depth",
+    arguments: [
+      ("repeat 1000 { repeat 11 { rollback } }", "the block adds 10,999 steps"),
+      ("repeat 1000 { time repeat 12 { rollback } }", "the block adds 11,999 steps"),
+      (ShellHabitsTests.nested("repeat 1000", depth: 20), "steps, and the limit is 10,000"),
+      (
+        ShellHabitsTests.nested("repeat 1", depth: 101),
+        "nested too deeply; the limit is 100 levels"
+      ),
+    ])
+  func blocksInBlocksAreLimited(line: String, message: String) throws {
+    let shell = try ShellSession(small)
+    let failure = try #require(shell.type(line).failure)
+    #expect(failure.message.contains(message) && failure.nextStep != nil, "\(failure)")
+    #expect(shell.engine.current.steps.isEmpty)
+    #expect(shell.type("repeat 2 { count Mood }").failure == nil)
+  }
+
   @Test("a step that failed doesn't hide the findings of the steps after it")
   func findingsRemainAfterAFailedStep() throws {
     let shell = try ShellSession(small)
