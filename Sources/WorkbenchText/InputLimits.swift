@@ -105,10 +105,16 @@ package enum InputLimits {
   ///
   /// Each has its own costs in a result. The repetitions of a block are limited by `repeats`.
   package static let repeatedSteps = 10_000
-  /// The maximum of `times`: the objects that a step inserts, or the change groups that it undoes.
+  /// The maximum of `times`: the objects that a step inserts, or the change groups that it undoes;
+  /// also of all objects that steps insert before a save.
   ///
   /// The objects are in memory until they're saved.
   package static let times = 1_000_000
+  /// The maximum size of the values of the objects that steps insert before a save, in bytes: 16
+  /// for each property, and the length of the values that the step assigns.
+  ///
+  /// The objects are in memory until they're saved.
+  package static let unsavedSize = 256 << 20
   /// The maximum value of `limit`, `offset`, `batch`, and `every`.
   ///
   /// Sums of them can't overflow.

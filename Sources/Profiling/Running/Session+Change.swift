@@ -7,8 +7,12 @@ extension Session {
   /// Inserts objects and keeps them as a result with the step's name.
   ///
   /// The context retains them until they're saved.
+  ///
+  /// - Throws: An `NSError` if the limits of unsaved objects are exceeded, or if the step is
+  ///   interrupted.
   func insert(_ step: Step, _ input: StepInput) throws -> String {
     let count = step.number(of: .times) ?? 1
+    try countUnsaved(count, step)
     var objects: [NSManagedObject] = []
     for index in 0..<count {
       try interruption.check()
@@ -24,6 +28,27 @@ extension Session {
     }
     let head = step.name.map { "\($0): " } ?? ""
     return "\(head)\(NumberText.grouped(count)) \(step.subject) inserted"
+  }
+
+  /// Adds the objects that a step inserts to those that were inserted since no context had changes.
+  ///
+  /// - Throws: An `NSError` if they're more, or larger, than allowed.
+  private func countUnsaved(_ count: Int, _ step: Step) throws {
+    // Each step ends after the contexts have completed their work, so none changes now.
+    if !stack.contexts.contains(where: { $0.context.hasChanges }) { unsaved = (0, 0) }
+    let properties = model.entitiesByName[step.subject]?.propertiesByName.count ?? 0
+    let texts = step.assignments.reduce(0) { $0 + $1.value.utf8.count }
+    let objects = unsaved.objects + count
+    let size = unsaved.size + count * (16 * properties + texts)
+    guard objects <= InputLimits.times, size <= InputLimits.unsavedSize else {
+      let limit =
+        objects > InputLimits.times
+        ? NumberText.grouped(InputLimits.times) : "\(InputLimits.unsavedSize >> 20) MB of values"
+      throw StepInput.error(
+        "There would be \(NumberText.grouped(objects)) inserted objects that aren't saved, and the "
+          + "limit is \(limit). Save in between, or generate rows with `data` and --scale.")
+    }
+    unsaved = (objects, size)
   }
 
   /// Sets properties of each object of a result.

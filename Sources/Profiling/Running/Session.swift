@@ -46,6 +46,9 @@ package final class Session {
   var readValues: ReadValues?
   /// The migration of the last step, or `nil` if it wasn't one.
   var migration: StepContext.Migration?
+  /// The objects that were inserted since no context had changes, and the size of their values, in
+  /// bytes.
+  var unsaved: (objects: Int, size: Int) = (0, 0)
   let interruption: StepInterruption
 
   /// Opens a store.

@@ -336,4 +336,31 @@ struct SessionTests {
     #expect(session.recording.value(of: .selects) == 3)
     #expect(session.recording.value(of: .selects, scope: .entity("Country")) == 1)
   }
+
+  @Test(
+    "objects that aren't saved have a limit, for their number and for the size of their values",
+    arguments: [
+      (
+        "insert Mood times 1000000",
+        "1,000,001 inserted objects that aren't saved, and the limit is 1,000,000. Save in between"
+      ),
+      (
+        "insert Mood times 6000 with remoteIdentifier \(String(repeating: "x", count: 100_000))",
+        "the limit is 256 MB of values. Save in between"
+      ),
+    ])
+  func unsavedObjectsHaveALimit(line: String, message: String) throws {
+    let (session, folder) = try session()
+    defer { withExtendedLifetime(folder) {} }
+    try run(["insert Mood"], in: session)
+    let error = #expect(throws: StepFailure.self) { try run([line], in: session) }
+    #expect(error?.error.localizedDescription.contains(message) == true, "\(error as Any)")
+    // In another context, too, and nothing was inserted.
+    try run(["insert Mood", "context other", "insert Country in other"], in: session)
+    #expect(session.unsaved.objects == 3)
+    try run(["rollback", "insert Country in other"], in: session)
+    #expect(session.unsaved.objects == 4)
+    try run(["rollback in other", "insert Mood"], in: session)
+    #expect(session.unsaved.objects == 1)
+  }
 }
