@@ -41,14 +41,22 @@ struct EntityListRule: DoctorRule {
 
   private func cycles(in listed: [Listed]) -> [DoctorFinding] {
     let parents = Dictionary(listed.map { ($0.number, $0.parent) }) { first, _ in first }
-    let lost = listed.filter { entity in
-      var (number, steps) = (entity.number, 0)
-      while number != 0, steps <= listed.count {
+    // Whether the parents of an entity end with 0; each entity is followed once.
+    var ends: [Int64: Bool] = [0: true]
+    for entity in listed where ends[entity.number] == nil {
+      var path: [Int64] = []
+      var number = entity.number
+      while ends[number] == nil {
+        // If the path returns to the entity before its end is known, it's a cycle.
+        ends[number] = false
+        path.append(number)
         number = parents[number] ?? 0
-        steps += 1
       }
-      return number != 0
+      if ends[number] == true {
+        for member in path { ends[member] = true }
+      }
     }
+    let lost = listed.filter { ends[$0.number] == false }
     guard !lost.isEmpty else { return [] }
     return [
       finding(
