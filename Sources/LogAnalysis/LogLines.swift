@@ -117,6 +117,8 @@ package final class LogLines {
   private struct DecompressionFailure: Error {
     let format: String
     let isTruncated: Bool
+    /// Whether the format's library requires an option for a file with a large window.
+    var isWindowTooLarge = false
     /// The command that decompresses what is readable.
     let command: String
   }
@@ -140,7 +142,9 @@ package final class LogLines {
       decompress = { () throws(DecompressionFailure) in
         do throws(ZstandardStream.Failure) { return try stream.next() } catch {
           throw DecompressionFailure(
-            format: "zstd", isTruncated: error == .truncated, command: "zstd -dc")
+            format: "zstd", isTruncated: error == .truncated,
+            isWindowTooLarge: error == .windowTooLarge,
+            command: error == .windowTooLarge ? "zstd -dc --long=31" : "zstd -dc")
         }
       }
     }
@@ -160,6 +164,11 @@ package final class LogLines {
       return bytes
     } catch {
       let command = "`\(error.command) FILE | cdprof log -`"
+      if error.isWindowTooLarge {
+        return fail(
+          "is a \(error.format) file with a window of more than 128 MiB",
+          "if there's memory for it, decompress it: \(command)")
+      }
       return error.isTruncated
         ? fail(
           "is a truncated \(error.format) file",

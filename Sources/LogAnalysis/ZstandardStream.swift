@@ -11,6 +11,8 @@ final class ZstandardStream {
     case corrupt
     /// The file ends in the middle of a frame.
     case truncated
+    /// The file requires a window of more than 128 MiB, as `zstd --long=31` makes it.
+    case windowTooLarge
   }
 
   /// The bytes that a Zstandard file begins with.
@@ -75,7 +77,8 @@ final class ZstandardStream {
     }
     guard library.isError(status) == 0 else {
       isAtEnd = true
-      throw .corrupt
+      let code = library.errorCode(status)
+      throw code == ZstandardLibrary.windowTooLarge ? Failure.windowTooLarge : Failure.corrupt
     }
     // 0 after the last byte of a frame has been returned.
     isInFrame = status != 0
@@ -101,13 +104,18 @@ private final class ZstandardLibrary: Sendable {
   let decompress:
     @convention(c) (OpaquePointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Int
   let isError: @convention(c) (Int) -> UInt32
+  let errorCode: @convention(c) (Int) -> Int32
+
+  /// `ZSTD_error_frameParameter_windowTooLarge`, which is stable.
+  static let windowTooLarge: Int32 = 16
 
   private init?() {
     guard let library = dlopen("libzstd.so.1", RTLD_NOW),
       let create = dlsym(library, "ZSTD_createDStream"),
       let free = dlsym(library, "ZSTD_freeDStream"),
       let decompress = dlsym(library, "ZSTD_decompressStream"),
-      let isError = dlsym(library, "ZSTD_isError")
+      let isError = dlsym(library, "ZSTD_isError"),
+      let errorCode = dlsym(library, "ZSTD_getErrorCode")
     else { return nil }
     // A function's address has no type; these are the declarations in zstd.h.
     self.create = unsafeBitCast(create, to: (@convention(c) () -> OpaquePointer?).self)
@@ -117,5 +125,6 @@ private final class ZstandardLibrary: Sendable {
       to: (@convention(c) (OpaquePointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Int)
         .self)
     self.isError = unsafeBitCast(isError, to: (@convention(c) (Int) -> UInt32).self)
+    self.errorCode = unsafeBitCast(errorCode, to: (@convention(c) (Int) -> Int32).self)
   }
 }

@@ -84,6 +84,11 @@ struct LogSourceTests {
       (Array(frames.dropLast(9)), "is a truncated zstd file"),
       (ZstandardStream.magic, "is a truncated zstd file"),
       (ZstandardStream.magic + [UInt8](repeating: 7, count: 99), "is a corrupt zstd file"),
+      // The header of a frame with a window of 2 GiB.
+      (
+        ZstandardStream.magic + [0, 21 << 3, 1, 0, 0],
+        "is a zstd file with a window of more than 128 MiB"
+      ),
     ]
     for (bytes, message) in corruptFiles {
       let error = try #require(throws: InvalidInputError.self) {
