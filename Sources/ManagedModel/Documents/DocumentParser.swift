@@ -79,19 +79,33 @@ final class DocumentParser: NSObject, XMLParserDelegate {
 
   func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
     let code = (error as NSError).code
-    fail("The document isn't well-formed XML: \(Self.reason(code))", at: parser)
+    if Self.limitCodes.contains(code) {
+      fail(
+        "The document is too large or too deep for the XML parser: a text, tag, or comment can have "
+          + "10 MB, and a name 50,000 bytes.",
+        nextStep: "Shorten the long text or name, or nest fewer elements.", at: parser)
+    } else {
+      fail("The document isn't well-formed XML: \(Self.reason(code))", at: parser)
+    }
     // Text after an error could be parsed as an instruction, for which the parser can crash.
     parser.abortParsing()
   }
 
-  private func fail(_ message: String, at parser: XMLParser) {
+  private func fail(
+    _ message: String,
+    nextStep: String = "Repair it in a text editor, or save it again in the model editor.",
+    at parser: XMLParser
+  ) {
     guard failure == nil else { return }
     let position = text.position(
       of: text.offset(line: parser.lineNumber, column: parser.columnNumber))
     failure = ModelError(
-      message, nextStep: "Repair it in a text editor, or save it again in the model editor.",
-      file: text.file, line: position.line, column: position.column)
+      message, nextStep: nextStep, file: text.file, line: position.line, column: position.column)
   }
+
+  /// The codes of the parser for input beyond its own limits: an internal error, a name that's too
+  /// long, and a resource limit.
+  private static let limitCodes: Set = [1, 110, 114]
 
   /// Returns the reason for an error of the parser, for the codes that are common in model
   /// documents.
@@ -101,9 +115,11 @@ final class DocumentParser: NSObject, XMLParserDelegate {
     case 9: "a character isn't allowed."
     case 26, 27, 28: "an XML entity isn't defined."
     case 38: "a \"<\" is inside an attribute value."
-    case 39, 40: "an attribute value isn't quoted."
+    case 39: "an attribute value isn't quoted."
+    case 40: "an attribute value isn't quoted, or has more than 10 MB."
     case 41: "an attribute has no value."
     case 42: "an attribute is specified twice."
+    case 45: "a comment isn't closed, or has more than 10 MB."
     case 65: "a space is missing."
     case 68: "a name is missing."
     case 73: "a tag is incomplete."

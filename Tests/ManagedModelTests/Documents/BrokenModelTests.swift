@@ -190,6 +190,21 @@ import Testing
     #expect(fails == test.fails && errors.contains { !$0.isWarning } == test.fails)
   }
 
+  @Test(
+    "input beyond the XML parser's own limits is an error that states them",
+    arguments: [
+      ("<model>\(String(repeating: "x", count: 10_500_000))</model>", "too large or too deep"),
+      ("<\(String(repeating: "x", count: 60_000))/>", "too large or too deep"),
+      ("<model name=\"\(String(repeating: "x", count: 10_500_000))\"/>", "more than 10 MB"),
+    ])
+  func inputBeyondTheLimitsOfTheParserIsAnError(document: String, message: String) throws {
+    let errors = #expect(throws: ModelErrors.self) {
+      try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+    }
+    let text = errors?.errors.map(\.description).joined() ?? ""
+    #expect(text.contains(message) && !text.contains("of the XML parser."), "\(text.prefix(400))")
+  }
+
   private static func repeated(_ tag: (Int) -> String) -> String {
     (0..<20_000).map(tag).joined()
   }
