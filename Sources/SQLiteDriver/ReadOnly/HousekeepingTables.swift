@@ -50,6 +50,24 @@ package enum HousekeepingTables {
     return nil
   }
 
+  /// Returns the columns that `Z_METADATA` and `Z_PRIMARYKEY` lack, each with its table.
+  ///
+  /// **Cost:** one statement for each table.
+  /// - Throws: `SQLiteError`.
+  package static func missingColumns(
+    on connection: Connection
+  ) throws(SQLiteError) -> [(table: String, column: String)] {
+    var missing: [(table: String, column: String)] = []
+    for table in [metadata, entities] {
+      let rows = try connection.values(
+        "SELECT upper(name) FROM pragma_table_info(?)", [.text(table)])
+      for column in columns[table] ?? [] where !rows.contains([.text(column)]) {
+        missing.append((table, column))
+      }
+    }
+    return missing
+  }
+
   /// Returns the row of a housekeeping table, reading only its first row.
   ///
   /// - Parameter sql: A SELECT of columns of one table.

@@ -69,11 +69,11 @@ protocol DoctorRule: Sendable {
 package enum DoctorRuleName: String, CaseIterable, Sendable {
   /// Corrupt pages, records, and indexes.
   case integrity
-  /// Metadata without a row, a UUID, or a readable property list.
+  /// Metadata without a column, a row, a UUID, or a readable property list.
   case metadata
   /// A store's model that can't be read or doesn't match the tables.
   case model
-  /// A `Z_PRIMARYKEY` table that's inconsistent, or inconsistent with the model.
+  /// A `Z_PRIMARYKEY` table that lacks a column or is inconsistent, also with the model.
   case entityList = "entity-list"
   /// Rows whose `Z_ENT` isn't an entity of their table.
   case entityID = "entity-id"

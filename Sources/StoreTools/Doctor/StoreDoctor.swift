@@ -82,6 +82,12 @@ package enum StoreDoctor {
     _ url: URL, _ connection: Connection, _ tables: Set<String>
   ) throws -> DoctorReport {
     var findings = try IntegrityCheck.findings(on: connection)
+    let missing = try HousekeepingTables.missingColumns(on: connection)
+    guard missing.isEmpty else {
+      // Nothing else can be read without them.
+      findings += missing.map { MetadataCheck.finding(missing: $0.column, in: $0.table) }
+      return DoctorReport(url: url, isInferred: false, findings: findings)
+    }
     let metadata = try MetadataCheck(reading: connection)
     findings += metadata.findings
     let anatomy: StoreAnatomy

@@ -340,6 +340,21 @@ struct StoreDoctorTests {
     #expect(findings.first?.examples.first == "Z_ENT 101 E101, Z_SUPER 102")
   }
 
+  @Test(
+    "a column that a table of Core Data's own lacks is a finding",
+    arguments: [
+      ("Z_METADATA", "Z_PLIST", DoctorRuleName.metadata), ("Z_METADATA", "Z_UUID", .metadata),
+      ("Z_PRIMARYKEY", "Z_SUPER", .entityList), ("Z_PRIMARYKEY", "Z_MAX", .entityList),
+      ("Z_PRIMARYKEY", "Z_NAME", .entityList),
+    ])
+  func missingColumnIsAFinding(table: String, column: String, rule: DoctorRuleName) throws {
+    let store = try OfficeStore()
+    try store.run("ALTER TABLE \(table) RENAME COLUMN \(column) TO Z_OTHER")
+    let findings = try StoreDoctor.examine(store.url).findings
+    #expect(findings.map { $0.rule } == [rule], "\(findings)")
+    #expect(findings.first?.message.contains("\(table) has no column \(column)") == true)
+  }
+
   /// A truncated store is a finding; a file that isn't a store is an error.
   @Test func rejectsFilesThatAreNotStores() throws {
     let store = try OfficeStore()

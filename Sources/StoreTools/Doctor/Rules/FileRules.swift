@@ -262,6 +262,14 @@ struct MetadataCheck {
     }
   }
 
+  /// Returns the finding for a column that a table of Core Data's own lacks.
+  static func finding(missing column: String, in table: String) -> DoctorFinding {
+    DoctorFinding(
+      table == HousekeepingTables.metadata ? .metadata : .entityList, table: table,
+      "the table \(table) has no column \(column), so the store can't be opened",
+      nextStep: "restore the table from a backup of the same store")
+  }
+
   private mutating func report(_ message: String) {
     findings.append(
       DoctorFinding(
