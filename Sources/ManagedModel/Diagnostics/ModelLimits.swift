@@ -22,6 +22,10 @@ package enum ModelLimits {
   ///
   /// Xcode's documents have a few levels; elements are released recursively.
   package static let elementDepth = 64
+  /// The maximum number of attributes of an XML element.
+  ///
+  /// The parser compares each of them with the others.
+  package static let attributes = 10_000
   /// The maximum number of folders above a mapping model in which its models are searched.
   ///
   /// A project has fewer levels.

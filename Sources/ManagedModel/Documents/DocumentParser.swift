@@ -27,8 +27,13 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   static func parse(
     _ bytes: [UInt8], text: DocumentText, keepsCharacters: Bool = false
   ) throws(ModelErrors) -> DocumentElement {
+    guard XMLInput.hasFewAttributes(bytes) else {
+      throw ModelErrors(
+        ModelError(
+          "An element has more than \(ModelLimits.attributes) attributes.", file: text.file))
+    }
     let delegate = DocumentParser(text: text, keepsCharacters: keepsCharacters)
-    let parser = XMLParser(data: Data(bytes))
+    let parser = XMLInput.parser(of: bytes)
     parser.delegate = delegate
     let succeeded = parser.parse()
     if let failure = delegate.failure { throw ModelErrors(failure) }
@@ -81,9 +86,9 @@ final class DocumentParser: NSObject, XMLParserDelegate {
     let code = (error as NSError).code
     if Self.limitCodes.contains(code) {
       fail(
-        "The document is too large or too deep for the XML parser: a text, tag, or comment can have "
+        "The document is too large for the XML parser: an attribute value or a comment can have "
           + "10 MB, and a name 50,000 bytes.",
-        nextStep: "Shorten the long text or name, or nest fewer elements.", at: parser)
+        nextStep: "Shorten the value or name.", at: parser)
     } else {
       fail("The document isn't well-formed XML: \(Self.reason(code))", at: parser)
     }

@@ -95,6 +95,40 @@ struct StoreDocumentTests {
     }
   }
 
+  @Test("A document of more than 10 MB is read again")
+  func largeDocumentsRoundTrip() throws {
+    var document = Self.document
+    let text = String(repeating: "é&", count: 3_000_000)
+    let data = Data(repeating: 7, count: 6_000_000)
+    for (key, value) in [(Int64(1), RowValue.text(text)), (2, .bytes(data)), (3, .text("end"))] {
+      var object = StoreDocument.Object(entity: "Value", key: key)
+      object.attributes = [StoreDocument.Attribute(name: "value", type: "string", value: value)]
+      document.objects.append(object)
+    }
+    let read = try StoreDocumentParser.parse(document.xml())
+    let texts = read.objects.compactMap { object in
+      if case .text(let text)? = object.attributes.first?.value { text } else { nil as String? }
+    }
+    #expect(texts == [text, data.base64EncodedString(), "end"])
+  }
+
+  @Test("A relationship with more destinations than can be read again fails the save")
+  func tooManyDestinationsAreAnError() throws {
+    var document = Self.document
+    var object = StoreDocument.Object(entity: "Value", key: 1)
+    object.relationships = [
+      StoreDocument.Relationship(
+        name: "all", isToMany: true, destination: "Value", keys: Array(10_000_000..<11_200_000))
+    ]
+    document.objects = [object]
+    let error = try #require(thrownError { _ = try document.xml() })
+    #expect(error.code == NSPersistentStoreSaveError)
+    #expect(error.localizedDescription.contains("'all' of an object of Value"))
+  }
+
+  private static let document = StoreDocument(
+    uuid: "4D2F6E2A-8C35-4E43-A1B5-7D8D6E1D7A11", metadata: [:], lastKey: 3)
+
   /// A document like public examples of Core Data's: uppercase names, Core Data's hashes.
   private static let apples = """
     <?xml version="1.0"?>

@@ -7,7 +7,8 @@ extension StoreDocument {
   /// Returns the document as XML, in UTF-8.
   ///
   /// - Throws: The errors of writing the metadata as a property list; 134030 for an identifier, or
-  ///   a string in the metadata, that XML can't represent, so that it couldn't be read again.
+  ///   a string in the metadata, that XML can't represent, or a relationship with too many
+  ///   destinations, so that it couldn't be read again.
   func xml() throws -> Data {
     guard DocumentCharacters.canHold(uuid),
       uuid == uuid.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -27,7 +28,11 @@ extension StoreDocument {
           </databaseInfo>
 
       """
-    for object in objects { object.write(to: &text) }
+    for object in objects {
+      guard let relationship = object.write(to: &text) else { continue }
+      throw unwritable(
+        "'\(relationship)' of an object of \(object.entity) has more destinations than can be read")
+    }
     text += "</database>\n"
     return Data(text.utf8)
   }
@@ -52,7 +57,9 @@ extension StoreDocument {
 }
 
 extension StoreDocument.Object {
-  fileprivate func write(to text: inout String) {
+  /// Writes the object, and returns the name of a relationship whose destinations the parser
+  /// wouldn't read; `nil` if there's none.
+  fileprivate func write(to text: inout String) -> String? {
     text += "    <object type=\"\(DocumentCharacters.escaped(entity))\" id=\"z\(key)\">\n"
     for attribute in attributes {
       let (content, isEncoded) = attribute.content
@@ -61,12 +68,15 @@ extension StoreDocument.Object {
       text += "\(content)</attribute>\n"
     }
     for relationship in relationships {
+      let keys = relationship.keys.map { "z\($0)" }.joined(separator: " ")
+      if keys.utf8.count > XMLInput.valueSize { return relationship.name }
       text += "        <relationship name=\"\(DocumentCharacters.escaped(relationship.name))\""
       text += " type=\"\(relationship.isToMany ? "0/0" : "1/1")\""
       text += " destination=\"\(DocumentCharacters.escaped(relationship.destination))\""
-      text += " idrefs=\"\(relationship.keys.map { "z\($0)" }.joined(separator: " "))\"/>\n"
+      text += " idrefs=\"\(keys)\"/>\n"
     }
     text += "    </object>\n"
+    return nil
   }
 }
 
@@ -114,9 +124,12 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
       throw StoreDocument.Problem(
         first?.message ?? "\(error)", at: first.map { ($0.line ?? 1, $0.column ?? 1) })
     }
+    guard XMLInput.hasFewAttributes(bytes) else {
+      throw StoreDocument.Problem(
+        "an element has more than \(ModelLimits.attributes) attributes.")
+    }
     let reader = StoreDocumentParser()
-    let document = Data(bytes)
-    let parser = XMLParser(data: document)
+    let parser = XMLInput.parser(of: bytes)
     parser.delegate = reader
     let succeeded = parser.parse()
     if let problem = reader.problem { throw problem }
@@ -125,7 +138,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
         "it ends too early, or isn't a store: it has no databaseInfo with a UUID.")
     }
     var store = reader.document
-    store.metadata = try metadata(in: document)
+    store.metadata = try metadata(in: Data(bytes))
     store.lastKey = max(store.lastKey, store.objects.map(\.key).max() ?? 0)
     return store
   }
