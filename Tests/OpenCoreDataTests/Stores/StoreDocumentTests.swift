@@ -100,7 +100,8 @@ struct StoreDocumentTests {
     var document = Self.document
     let text = String(repeating: "é&", count: 3_000_000)
     let data = Data(repeating: 7, count: 6_000_000)
-    for (key, value) in [(Int64(1), RowValue.text(text)), (2, .bytes(data)), (3, .text("end"))] {
+    let values: [RowValue] = [.text(text), .bytes(data), .text("end")]
+    for (key, value) in zip(Int64(1)..., values) {
       var object = StoreDocument.Object(entity: "Value", key: key)
       object.attributes = [StoreDocument.Attribute(name: "value", type: "string", value: value)]
       document.objects.append(object)
@@ -126,8 +127,9 @@ struct StoreDocumentTests {
     #expect(error.localizedDescription.contains("'all' of an object of Value"))
   }
 
-  private static let document = StoreDocument(
-    uuid: "4D2F6E2A-8C35-4E43-A1B5-7D8D6E1D7A11", metadata: [:], lastKey: 3)
+  private static var document: StoreDocument {
+    StoreDocument(uuid: "4D2F6E2A-8C35-4E43-A1B5-7D8D6E1D7A11", metadata: [:], lastKey: 3)
+  }
 
   /// A document like public examples of Core Data's: uppercase names, Core Data's hashes.
   private static let apples = """
