@@ -74,18 +74,11 @@ package enum InputFile {
   /// - Throws: An `InvalidInputError` if the folder can't be listed to its end.
   package static func names(in folder: String) throws(InvalidInputError) -> [String] {
     guard let stream = opendir(folder) else { throw error(folder, errno) }
-    defer { closedir(stream) }
-    var names: [String] = []
-    errno = 0
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-      errno = 0
+    do {
+      return try FolderNames.all(in: stream)
+    } catch let problem {
+      throw error(folder, problem.code.rawValue)
     }
-    guard errno == 0 else { throw error(folder, errno) }
-    return names
   }
 
   /// Returns the name of the file for messages.

@@ -49,18 +49,11 @@ enum BoundedFile {
   /// - Throws: An error if the folder can't be listed to its end.
   static func names(in folder: URL) throws(ModelErrors) -> [String] {
     guard let stream = opendir(folder.path) else { throw unreadable(folder, errno) }
-    defer { closedir(stream) }
-    var names: [String] = []
-    errno = 0
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-      errno = 0
+    do {
+      return try FolderNames.all(in: stream)
+    } catch {
+      throw unreadable(folder, error.code.rawValue)
     }
-    guard errno == 0 else { throw unreadable(folder, errno) }
-    return names
   }
 
   private static func isMissing(_ number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }

@@ -39,19 +39,12 @@ enum FileDescriptors {
       close(copy)
       throw problem
     }
-    defer { closedir(stream) }
     rewinddir(stream)
-    var names: [String] = []
-    errno = 0
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-      errno = 0
+    do {
+      return try FolderNames.all(in: stream)
+    } catch {
+      throw FileProblem(error.code.rawValue)
     }
-    guard errno == 0 else { throw FileProblem(errno) }
-    return names
   }
 
   /// Returns the size in bytes; `nil` for anything but a regular file.
