@@ -53,7 +53,8 @@ extension NSPersistentStoreCoordinator {
     let isRemoved = (store as? RowStore)?.withoutSaves { () -> Bool in
       guard store.persistentStoreCoordinator === self else { return false }
       store.willRemove(from: self)
-      detach(store)?.close()
+      guard let known = detach(store) else { return false }
+      known.close()
       return true
     }
     guard isRemoved == true else {

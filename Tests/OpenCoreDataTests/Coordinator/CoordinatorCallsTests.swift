@@ -45,6 +45,28 @@ struct CoordinatorCallsTests {
     }
   }
 
+  @Test("A store that's being replaced by its copy can't be removed")
+  func storesBeingReplacedAreNotRemoved() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL)
+    let codes = Mutex<[Int?]>([])
+    let token = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator, queue: nil
+    ) { note in
+      guard note.userInfo?[NSAddedPersistentStoresKey] != nil else { return }
+      let error = thrownError { try coordinator.remove(store) }
+      codes.withLock { $0.append(error?.code) }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    let notes = StoreNotes(coordinator)
+    let copy = try coordinator.migratePersistentStore(
+      store, to: stack.folder.appendingPathComponent("Moved.sqlite"), type: .sqlite)
+    #expect(codes.withLock { $0 } == [NSPersistentStoreOperationError])
+    #expect(notes.posted.filter { $0.hasPrefix("removed") } == ["removed: Store.sqlite"])
+    #expect(coordinator.persistentStores == [copy])
+  }
+
   @Test("Adding, moving, and removing a store posts notifications")
   func addingMovingAndRemovingStoresPostsNotifications() throws {
     let stack = try TestStack(model: TestModels.company())
