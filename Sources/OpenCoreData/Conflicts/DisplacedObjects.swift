@@ -111,7 +111,10 @@ extension NSManagedObject {
       if slot.kind.isToOne, let list = slot.relationship.inverseRelationship, list.isOrdered,
         let owner = destination(slot)
       {
-        let place = owner.relatedObjects(list).firstIndex { $0 === self }
+        owner.willAccess()
+        // Not from its value, an ordered set which would be re-created after each addition.
+        let state = owner.changeable(list, at: owner.position(of: list.name))
+        let place = state.list?.firstIndex { $0 === self }
         owner.addDestination(other, list, at: place)
         continue
       }
