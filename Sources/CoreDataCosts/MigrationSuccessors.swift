@@ -137,7 +137,9 @@ struct MigrationSuccessors {
     guard isStored(old), isStored(new) else { return false }
     switch (old, new) {
     case (let old as NSAttributeDescription, let new as NSAttributeDescription):
-      guard old.attributeType != new.attributeType else { return false }
+      guard old.attributeType != new.attributeType else {
+        return hasExternalValues(old) && !hasExternalValues(new)
+      }
       let integers: [NSAttributeType] = [
         .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
       ]
@@ -150,5 +152,10 @@ struct MigrationSuccessors {
       return old.isToMany && !new.isToMany
     default: return true
     }
+  }
+
+  private static func hasExternalValues(_ attribute: NSAttributeDescription) -> Bool {
+    let types: [NSAttributeType] = [.binaryDataAttributeType, .transformableAttributeType]
+    return attribute.allowsExternalBinaryDataStorage && types.contains(attribute.attributeType)
   }
 }
