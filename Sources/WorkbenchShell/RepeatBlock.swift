@@ -58,7 +58,8 @@ struct RepeatBlock {
         "blocks are nested too deeply; the limit is \(InputLimits.scenarioDepth) levels",
         nextStep: "write the lines in fewer blocks")
     }
-    var (written, once) = (0, 0)
+    // An empty block is repeated, too.
+    var (written, once) = lines.isEmpty ? (1, 1) : (0, 0)
     for line in lines {
       let inner = try RepeatBlock.nested(in: line)?.lineCounts(depth: depth + 1)
       written += inner?.written ?? 1

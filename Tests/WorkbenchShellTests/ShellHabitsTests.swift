@@ -184,6 +184,7 @@ struct ShellHabitsTests {
     arguments: [
       ("repeat 1000 { repeat 11 { rollback } }", "the block adds 10,999 steps"),
       ("repeat 1000 { time repeat 12 { rollback } }", "the block adds 11,999 steps"),
+      ("repeat 1000 { repeat 11 { } }", "the block adds 10,999 steps"),
       (ShellHabitsTests.nested("repeat 1000", depth: 20), "steps, and the limit is 10,000"),
       (
         ShellHabitsTests.nested("repeat 1", depth: 101),
