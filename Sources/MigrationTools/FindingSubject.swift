@@ -39,7 +39,7 @@ struct FindingSubject: Hashable {
 
   private init(_ finding: DoctorFinding, in model: NSManagedObjectModel?) {
     let owner = model?.entities.first { entity in
-      entity.superentity == nil && "Z\((entity.name ?? "").uppercased())" == finding.table
+      entity.superentity == nil && SQLNames.plain(entity.name ?? "") == finding.table
     }
     self.init(
       finding.rule, finding.entity ?? owner?.name,
