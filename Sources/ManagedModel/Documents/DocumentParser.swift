@@ -33,7 +33,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
           "An element has more than \(ModelLimits.attributes) attributes.", file: text.file))
     }
     let delegate = DocumentParser(text: text, keepsCharacters: keepsCharacters)
-    let parser = XMLInput.parser(of: bytes)
+    let parser = XMLInput.parser(of: Data(bytes))
     parser.delegate = delegate
     let succeeded = parser.parse()
     if let failure = delegate.failure { throw ModelErrors(failure) }

@@ -6,11 +6,13 @@ package enum XMLInput {
   /// Returns a parser for a document of any size.
   ///
   /// The parser gets the document in parts: with more than 10 MB at once, it fails at the end.
-  package static func parser(of bytes: [UInt8]) -> XMLParser {
-    XMLParser(stream: InputStream(data: Data(bytes)))
+  package static func parser(of document: Data) -> XMLParser {
+    XMLParser(stream: InputStream(data: document))
   }
 
   /// The size of an attribute's value that the parser reads, in bytes.
+  ///
+  /// Its limit is 10,000,000, but it also rejects some values that are slightly smaller.
   package static let valueSize = 9_900_000
 
   /// Returns whether each tag has few enough attributes to be parsed in a short time: the parser

@@ -12,7 +12,7 @@ extension StoreDocument {
   func xml() throws -> Data {
     guard DocumentCharacters.canHold(uuid),
       uuid == uuid.trimmingCharacters(in: .whitespacesAndNewlines)
-    else { throw unwritable("its identifier has control characters, or spaces around it") }
+    else { throw Self.unwritable("its identifier has control characters, or spaces around it") }
     var text = """
       <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
       <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
@@ -28,11 +28,7 @@ extension StoreDocument {
           </databaseInfo>
 
       """
-    for object in objects {
-      guard let relationship = object.write(to: &text) else { continue }
-      throw unwritable(
-        "'\(relationship)' of an object of \(object.entity) has more destinations than can be read")
-    }
+    for object in objects { try object.write(to: &text) }
     text += "</database>\n"
     return Data(text.utf8)
   }
@@ -43,13 +39,13 @@ extension StoreDocument {
       fromPropertyList: metadata, format: .xml, options: 0)
     let text = String(decoding: data, as: UTF8.self)
     guard DocumentCharacters.canHold(text) else {
-      throw unwritable("a string in its metadata has characters that XML can't represent")
+      throw Self.unwritable("a string in its metadata has characters that XML can't represent")
     }
     return (text.firstRange(of: "<plist").map { String(text[$0.lowerBound...]) } ?? text)
       .trimmingCharacters(in: .newlines)
   }
 
-  private func unwritable(_ reason: String) -> NSError {
+  fileprivate static func unwritable(_ reason: String) -> NSError {
     NSError.coreData(
       NSPersistentStoreSaveError,
       "The store can't be written as XML: \(reason). Change it, or use a store of another type.")
@@ -57,9 +53,8 @@ extension StoreDocument {
 }
 
 extension StoreDocument.Object {
-  /// Writes the object, and returns the name of a relationship whose destinations the parser
-  /// wouldn't read; `nil` if there's none.
-  fileprivate func write(to text: inout String) -> String? {
+  /// - Throws: 134030 for a relationship whose destinations the parser wouldn't read.
+  fileprivate func write(to text: inout String) throws {
     text += "    <object type=\"\(DocumentCharacters.escaped(entity))\" id=\"z\(key)\">\n"
     for attribute in attributes {
       let (content, isEncoded) = attribute.content
@@ -69,14 +64,16 @@ extension StoreDocument.Object {
     }
     for relationship in relationships {
       let keys = relationship.keys.map { "z\($0)" }.joined(separator: " ")
-      if keys.utf8.count > XMLInput.valueSize { return relationship.name }
+      guard keys.utf8.count <= XMLInput.valueSize else {
+        throw StoreDocument.unwritable(
+          "'\(relationship.name)' of an object of \(entity) has more destinations than can be read")
+      }
       text += "        <relationship name=\"\(DocumentCharacters.escaped(relationship.name))\""
       text += " type=\"\(relationship.isToMany ? "0/0" : "1/1")\""
       text += " destination=\"\(DocumentCharacters.escaped(relationship.destination))\""
       text += " idrefs=\"\(keys)\"/>\n"
     }
     text += "    </object>\n"
-    return nil
   }
 }
 
@@ -129,7 +126,8 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
         "an element has more than \(ModelLimits.attributes) attributes.")
     }
     let reader = StoreDocumentParser()
-    let parser = XMLInput.parser(of: bytes)
+    let document = Data(bytes)
+    let parser = XMLInput.parser(of: document)
     parser.delegate = reader
     let succeeded = parser.parse()
     if let problem = reader.problem { throw problem }
@@ -138,7 +136,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
         "it ends too early, or isn't a store: it has no databaseInfo with a UUID.")
     }
     var store = reader.document
-    store.metadata = try metadata(in: Data(bytes))
+    store.metadata = try metadata(in: document)
     store.lastKey = max(store.lastKey, store.objects.map(\.key).max() ?? 0)
     return store
   }
