@@ -9,8 +9,8 @@ package enum DocumentEncoding {
   ///
   /// - Parameter file: The file name for errors.
   /// - Throws: An error for an unsupported encoding, for an instruction that isn't closed, for a
-  ///   document type with declarations, or for bytes that are invalid in the encoding, with the
-  ///   position of the first.
+  ///   document type with declarations, for an element with too many attributes, or for bytes that
+  ///   are invalid in the encoding, with the position of the first.
   package static func utf8(_ data: Data, file: String) throws(ModelErrors) -> [UInt8] {
     var bytes = try converted(Array(data), file)
     if let nul = bytes.firstIndex(of: 0) {

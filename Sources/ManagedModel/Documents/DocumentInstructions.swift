@@ -1,7 +1,8 @@
 /// Removes constructs that make Foundation's XML parser crash on Linux: a processing instruction
 /// without data, an XML declaration of some encodings, and some declarations of a document type.
 ///
-/// Neither a model nor a store contains them.
+/// Elements with so many attributes that the parser would take minutes are rejected. Neither a
+/// model nor a store contains them.
 enum DocumentInstructions {
   /// A construct that can't be removed, at a byte offset.
   struct Problem: Error {
@@ -14,8 +15,8 @@ enum DocumentInstructions {
   ///
   /// The XML declaration is one of them. Other XML that isn't well-formed is left to the parser.
   ///
-  /// - Throws: The position of an instruction that isn't closed, or of a document type with
-  ///   declarations.
+  /// - Throws: The position of an instruction that isn't closed, of a document type with
+  ///   declarations, or of an element with too many attributes.
   static func blank(in bytes: inout [UInt8]) throws(Problem) {
     var index = 0
     while let start = offset(of: "<", in: bytes, from: index) {
@@ -37,7 +38,12 @@ enum DocumentInstructions {
         guard let end = end(of: "]]>", in: bytes, from: start + 9) else { return }
         index = end
       } else {
-        let end = tagEnd(in: bytes, from: start + 1)
+        let (end, attributes) = tagEnd(in: bytes, from: start + 1)
+        guard attributes <= ModelLimits.attributes else {
+          throw Problem(
+            message: "An element has more than \(ModelLimits.attributes) attributes.",
+            offset: start)
+        }
         if starts(with: "<!DOCTYPE", at: start, in: bytes),
           bytes[end...].first == UInt8(ascii: "[")
         {
@@ -86,11 +92,15 @@ enum DocumentInstructions {
     }
   }
 
-  /// Returns the index of the first `>`, `<`, or `[` outside of quotation marks, or the end.
-  private static func tagEnd(in bytes: [UInt8], from start: Int) -> Int {
+  /// Returns the index of the first `>`, `<`, or `[` outside of quotation marks, or the end, and
+  /// the number of attributes before it.
+  private static func tagEnd(
+    in bytes: [UInt8], from start: Int
+  ) -> (index: Int, attributes: Int) {
     bytes.withUnsafeBufferPointer { bytes in
       var quote: UInt8?
       var index = start
+      var attributes = 0
       while index < bytes.count {
         let byte = bytes[index]
         if let open = quote {
@@ -100,11 +110,13 @@ enum DocumentInstructions {
         } else if byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<")
           || byte == UInt8(ascii: "[")
         {
-          return index
+          return (index, attributes)
+        } else if byte == UInt8(ascii: "=") {
+          attributes += 1
         }
         index += 1
       }
-      return bytes.count
+      return (bytes.count, attributes)
     }
   }
 }

@@ -27,11 +27,6 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   static func parse(
     _ bytes: [UInt8], text: DocumentText, keepsCharacters: Bool = false
   ) throws(ModelErrors) -> DocumentElement {
-    guard XMLInput.hasFewAttributes(bytes) else {
-      throw ModelErrors(
-        ModelError(
-          "An element has more than \(ModelLimits.attributes) attributes.", file: text.file))
-    }
     let delegate = DocumentParser(text: text, keepsCharacters: keepsCharacters)
     let parser = XMLInput.parser(of: Data(bytes))
     parser.delegate = delegate

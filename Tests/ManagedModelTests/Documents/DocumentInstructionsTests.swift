@@ -47,6 +47,18 @@ struct DocumentInstructionsTests {
     #expect(String(decoding: bytes, as: UTF8.self) == "<a><![CDATA[<?pi?>]]>é      \n</a>")
   }
 
+  @Test("Only the attributes of a tag count toward their limit")
+  func textDoesNotCountAsAttributes() throws {
+    let signs = String(repeating: "' = ", count: 10_001)
+    let text = "<a><!-- <a \(signs) --><![CDATA[<a \(signs)]]>\(signs)<b c=\"\(signs)\"/></a>"
+    #expect(try DocumentEncoding.utf8(Data(text.utf8), file: "a.xml") == Array(text.utf8))
+    let tag = "<a>\n<b \((0...10_000).map { "a\($0)='='" }.joined(separator: " "))/></a>"
+    let error = #expect(throws: ModelErrors.self) {
+      try DocumentEncoding.utf8(Data(tag.utf8), file: "a.xml")
+    }
+    #expect(error?.errors.first?.line == 2)
+  }
+
   /// The parser would find an encoding in which other bytes are an instruction.
   @Test(arguments: [
     Data([0, 0, 0, 0x3C]), Data("<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>".utf8),

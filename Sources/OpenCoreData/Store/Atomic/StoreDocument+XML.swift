@@ -121,10 +121,6 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
       throw StoreDocument.Problem(
         first?.message ?? "\(error)", at: first.map { ($0.line ?? 1, $0.column ?? 1) })
     }
-    guard XMLInput.hasFewAttributes(bytes) else {
-      throw StoreDocument.Problem(
-        "an element has more than \(ModelLimits.attributes) attributes.")
-    }
     let reader = StoreDocumentParser()
     let document = Data(bytes)
     let parser = XMLInput.parser(of: document)
