@@ -8,6 +8,8 @@ import SQLiteDriver
 /// Used on the migration's thread.
 final class MigrationStacks {
   /// The key in the metadata of a new destination that isn't complete.
+  ///
+  /// The keys that begin with `cdprof.` couldn't be removed: they stay when metadata is set.
   private static let incompleteKey = "OpenCoreData.incompleteMigration"
 
   /// The copies of both models.
