@@ -157,6 +157,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.close()
         throw error
       }
+      // A later migration to its file mustn't remove what the program saves to it.
+      if store.metadata[StoreMetadata.incompleteMigrationKey] != nil, !store.isReadOnly {
+        store.metadata.removeValue(forKey: StoreMetadata.incompleteMigrationKey)
+      }
       store.didAdd(to: self)
       postStoresDidChange([NSAddedPersistentStoresKey: [store]])
       return store

@@ -7,11 +7,6 @@ import SQLiteDriver
 ///
 /// Used on the migration's thread.
 final class MigrationStacks {
-  /// The key in the metadata of a new destination that isn't complete.
-  ///
-  /// The keys that begin with `cdprof.` couldn't be removed: they stay when metadata is set.
-  private static let incompleteKey = "OpenCoreData.incompleteMigration"
-
   /// The copies of both models.
   let models: (source: NSManagedObjectModel, destination: NSManagedObjectModel)
   /// The context of the source instances.
@@ -91,7 +86,7 @@ final class MigrationStacks {
       }
       // The version is that of the destination.
       var metadata = former.metadata.filter { !StoreMetadata.versionKeys.contains($0.key) }
-      metadata[Self.incompleteKey] = true
+      metadata[StoreMetadata.incompleteMigrationKey] = true
       new.metadata = metadata
       try (new as? RowStore)?.saveMetadata()
     } catch {
@@ -107,7 +102,7 @@ final class MigrationStacks {
   /// Marks a new destination as complete when its metadata is saved.
   func complete() {
     guard created != nil, let new = coordinators.destination.persistentStores.first else { return }
-    new.metadata = new.metadata.filter { $0.key != Self.incompleteKey }
+    new.metadata.removeValue(forKey: StoreMetadata.incompleteMigrationKey)
   }
 
   /// Removes a destination that a migration has created, but not completed, because the process was
@@ -118,7 +113,7 @@ final class MigrationStacks {
     guard FileStamp.exists(path: url.path, followsLinks: true),
       let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
         type: type, at: url),
-      metadata[incompleteKey] != nil
+      metadata[StoreMetadata.incompleteMigrationKey] != nil
     else { return }
     do {
       try coordinator.destroyPersistentStore(at: url, type: type, options: nil)

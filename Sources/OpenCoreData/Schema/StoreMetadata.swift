@@ -30,6 +30,10 @@ struct StoreMetadata: @unchecked Sendable {
   static let autoVacuumKey = "_NSAutoVacuumLevel"
   /// The key of the deferred work of migrations.
   static let deferredWorkKey = "cdprof.deferredMigration"
+  /// The key of a new destination that a migration manager hasn't completed.
+  ///
+  /// The keys that begin with `cdprof.` couldn't be removed: they stay when metadata is set.
+  static let incompleteMigrationKey = "OpenCoreData.incompleteMigration"
   /// The keys of the model's version, and of the framework that wrote it.
   static let versionKeys = [
     hashesKey, hashesVersionKey, hashesDigestKey, checksumKey, digestFormulaKey, identifiersKey,

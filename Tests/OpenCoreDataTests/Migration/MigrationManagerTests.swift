@@ -272,6 +272,23 @@ struct MigrationManagerTests {
     }
   }
 
+  @Test("A destination that a killed process has left is kept once the program saves to it")
+  func savedIncompleteDestinationsAreKept() throws {
+    let (model, key) = (Sample.model(), "OpenCoreData.incompleteMigration")
+    let store = try MigratedStore()
+    func isIncomplete() throws -> Bool {
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: store.url)[key]
+        != nil
+    }
+    let killed = try store.open(model, options: nil)
+    killed.persistentStoreCoordinator?.persistentStores.first?.metadata[key] = true
+    try killed.performAndWait { try killed.save() }
+    let context = try store.open(model, options: nil)
+    #expect(try isIncomplete())
+    try context.performAndWait { try context.save() }
+    #expect(try !isIncomplete())
+  }
+
   @Test("M-17 A migration that's cancelled throws the error and leaves no file")
   func cancelledMigrationLeavesNothing() throws {
     let destination = try MigratedStore()
