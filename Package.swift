@@ -234,9 +234,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// Modules that run before and after what's measured, or only sample it: they parse arguments and
-// lines, start the work, and print. Optimizing them would take a sixth of the time of `make demo`,
-// and make nothing measurably faster. SwiftPM 6.3 accepts their flags in a dependency, too.
+// Modules that run before and after what's measured, or only sample it: they parse arguments and lines, start the work, and
+// print. Optimizing them would take a twelfth of a release build's processor time, and make nothing measurably faster.
+// SwiftPM 6.3 accepts their flags in a dependency, too.
 let unoptimized: Set = [
   "MigrationTools", "WorkbenchCommands", "WorkbenchServer", "WorkbenchShell",
 ]
