@@ -48,23 +48,21 @@ extension SQLTranslator {
   ///   - offset: The number of rows to skip.
   ///   - includesSubentities: Whether to include rows of subentities.
   ///   - result: The kind of result.
-  ///   - variables: Values for the predicate's variables.
   /// - Throws: A `TranslationError` with the part that has no SQL.
   func fetch(
     entity: SQLEntity, predicate: NSPredicate? = nil, sort: [NSSortDescriptor] = [],
     limit: Int = 0, offset: Int = 0, includesSubentities: Bool = true,
-    result: Result = .rows, variables: [String: Any] = [:]
+    result: Result = .rows
   ) throws(TranslationError) -> SelectQuery {
-    let bound = variables.isEmpty ? predicate : predicate?.withSubstitutionVariables(variables)
     let shape = PredicateShape(
-      entity: entity, predicate: bound, sort: sort, limit: limit, offset: offset,
+      entity: entity, predicate: predicate, sort: sort, limit: limit, offset: offset,
       includesSubentities: includesSubentities, result: result)
     if let shape, let query = cache.entry(shape)?.query(shape.constants, for: self) {
       return query
     }
     let translation = PredicateTranslation(self, entity: entity, shape: shape)
     var conditions: [SQLCondition] = []
-    if let bound { conditions.append(try translation.condition(bound)) }
+    if let predicate { conditions.append(try translation.condition(predicate)) }
     if let filter = entityFilter(entity, includesSubentities: includesSubentities) {
       conditions.append(filter)
     }

@@ -78,9 +78,8 @@ struct PredicatePage {
   /// Whether a predicate can be translated to SQL; true if it contains placeholders.
   private func isTranslatable(_ predicate: NSPredicate) -> Bool {
     guard !predicate.predicateFormat.contains("%") else { return true }
-    return
-      (try? translator.fetch(
-        entity: person, predicate: predicate, result: .identifiers, variables: ["x": 3])) != nil
+    let bound = predicate.withSubstitutionVariables(["x": 3])
+    return (try? translator.fetch(entity: person, predicate: bound, result: .identifiers)) != nil
   }
 
   private static func code(_ text: String) -> String {

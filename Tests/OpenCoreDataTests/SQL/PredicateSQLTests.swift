@@ -214,9 +214,9 @@ import Testing
   @Test func variablesAreSubstituted() throws {
     let model = SQLModel(model: SchemaModels.library())
     let item = try #require(model.entity(named: "Item"))
+    let predicate = NSPredicate(format: "weight < $max").withSubstitutionVariables(["max": 5])
     let query = try SQLTranslator(model: model).fetch(
-      entity: item, predicate: NSPredicate(format: "weight < $max"), limit: 3, offset: 2,
-      result: .count, variables: ["max": 5])
+      entity: item, predicate: predicate, limit: 3, offset: 2, result: .count)
     #expect(
       query.sql == "SELECT COUNT(*) FROM (SELECT t0.Z_ENT, t0.Z_PK FROM ZITEM t0"
         + " WHERE  t0.ZWEIGHT < ?  LIMIT 3 OFFSET 2)")
