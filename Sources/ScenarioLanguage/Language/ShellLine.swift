@@ -10,15 +10,14 @@ package enum ShellLine {
   ///   - number: The line number in the shell session, from 1. Together with `file`, the step's
   ///     call site.
   ///   - file: The file name in the call site.
-  ///   - commands: The shell's commands other than verbs, to suggest if the verb is unknown.
   /// - Throws: A `LineError` with the source range of the first invalid word.
   package static func parse(
-    _ line: String, number: Int, file: String = "shell", commands: [String] = []
+    _ line: String, number: Int, file: String = "shell"
   ) throws(LineError) -> Step {
     do {
       return try step(
         of: Word(line, at: SourceRange(line: number, column: 1)),
-        location: CallSite(file: file, line: number), commands: commands)
+        location: CallSite(file: file, line: number))
     } catch {
       throw LineError(error, in: line)
     }
@@ -26,10 +25,10 @@ package enum ShellLine {
 
   /// Parses the text of a word as a step, in a file possibly on several lines.
   package static func step(
-    of word: Word, location: CallSite, commands: [String] = []
+    of word: Word, location: CallSite
   ) throws(LanguageProblem) -> Step {
     let form = try form(of: word).mapWords(word.sourceWord)
-    return try StepBuilder(form, otherVerbs: commands).step(at: location)
+    return try StepBuilder(form).step(at: location)
   }
 
   /// Returns the words of a step as if its text were written on one line.

@@ -8,16 +8,10 @@ package import WorkbenchText
 /// This type defines which verb takes which words.
 package struct StepBuilder {
   private let form: StepForm
-  private let otherVerbs: [String]
 
-  /// Creates a builder.
-  ///
-  /// - Parameters:
-  ///   - form: The words of the step.
-  ///   - otherVerbs: Other words to suggest if the verb is unknown, such as shell commands.
-  package init(_ form: StepForm, otherVerbs: [String] = []) {
+  /// Creates a builder for the words of a step.
+  package init(_ form: StepForm) {
     self.form = form
-    self.otherVerbs = otherVerbs
   }
 
   /// Creates the step.
@@ -52,7 +46,7 @@ package struct StepBuilder {
       let verbs = Verb.allCases.map(\.rawValue)
       throw LanguageProblem(
         "unknown verb `\(word.text)`", at: word.range,
-        didYouMean: NearestName.of(word.text, among: verbs + otherVerbs),
+        didYouMean: NearestName.of(word.text, among: verbs),
         nextStep: "start with one of: \(ModelNames.list(verbs))")
     }
     return verb
