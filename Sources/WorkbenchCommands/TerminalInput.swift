@@ -202,7 +202,8 @@ struct HistoryFile {
   /// Locates the file under `$XDG_STATE_HOME`, or under `~/.local/state` if that isn't set.
   ///
   /// Returns `nil` if `HOME` isn't set either.
-  init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
+  init?() {
+    let environment = ProcessInfo.processInfo.environment
     // The XDG specification requires that relative paths be ignored.
     let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }

@@ -157,16 +157,13 @@ package struct LineError: Error, Sendable, CustomStringConvertible {
 package struct CaretExcerpt: Sendable {
   private let line: String
   private let range: SourceRange
-  private let margin: String
 
   /// - Parameters:
   ///   - line: The complete line, without a line feed.
   ///   - range: The range to mark; its `line` is ignored.
-  ///   - margin: The text before both lines of the excerpt.
-  package init(line: String, range: SourceRange, margin: String = "  ") {
+  package init(line: String, range: SourceRange) {
     self.line = line
     self.range = range
-    self.margin = margin
   }
 
   /// The maximum number of characters of a line to show.
@@ -185,7 +182,7 @@ package struct CaretExcerpt: Sendable {
       + String(repeating: " ", count: max(0, column - 1 - characters.count))
     let carets = String(
       repeating: "^", count: max(1, TextWidth.of(CaretExcerpt.printed(marked))))
-    return "\(margin)\(CaretExcerpt.printed(characters[...]))\n\(margin)\(padding)\(carets)"
+    return "  \(CaretExcerpt.printed(characters[...]))\n  \(padding)\(carets)"
   }
 
   /// Returns characters with escapes, which take several columns.

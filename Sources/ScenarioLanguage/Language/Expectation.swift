@@ -51,7 +51,7 @@ package struct ExpectBlock: Sendable, Equatable {
   }
 
   /// The expectations for metrics, in source order.
-  package var expectations: [Expectation]
+  package var expectations: [Expectation] = []
   /// The expectations for query plans, in source order.
   package var plans: [PlanExpectation] = []
   /// The expected findings, or `nil` if the block doesn't list any.
@@ -61,9 +61,7 @@ package struct ExpectBlock: Sendable, Equatable {
   /// The line number of the block.
   package var line: Int
 
-  package init(expectations: [Expectation] = [], findings: Findings? = nil, line: Int) {
-    self.expectations = expectations
-    self.findings = findings
+  package init(line: Int) {
     self.line = line
   }
 

@@ -29,16 +29,13 @@ package struct Step: Sendable {
 
   package init(
     verb: Verb, subject: String = "", options: [StepOption] = [], name: String? = nil,
-    reads: [String] = [], fails: Int? = nil, expect: ExpectBlock? = nil, location: CallSite,
-    ranges: StepRanges? = nil
+    reads: [String] = [], location: CallSite, ranges: StepRanges? = nil
   ) {
     self.verb = verb
     self.subject = subject
     self.options = options
     self.name = name
     self.reads = reads
-    self.fails = fails
-    self.expect = expect
     self.location = location
     self.ranges =
       ranges ?? StepRanges(verb: SourceRange(line: max(1, location.line), column: 1))
