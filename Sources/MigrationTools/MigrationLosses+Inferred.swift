@@ -191,6 +191,6 @@ extension NSRelationshipDescription {
 extension NSEntityDescription {
   /// The entity and all its descendants that aren't abstract.
   fileprivate var concreteFamily: [NSEntityDescription] {
-    (isAbstract ? [] : [self]) + subentities.flatMap(\.concreteFamily)
+    withSubentities.filter { !$0.isAbstract }
   }
 }

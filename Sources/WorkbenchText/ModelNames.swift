@@ -172,12 +172,12 @@ package struct ResolvedPath: Sendable {
 extension NSEntityDescription {
   /// The names of the entity and of all its subentities.
   package var namesWithSubentities: [String] {
-    [name ?? ""] + subentities.flatMap(\.namesWithSubentities)
+    withSubentities.map { $0.name ?? "" }
   }
 
   /// The names of the entity and of all its subentities, without abstract ones.
   package var concreteEntityNames: [String] {
-    (isAbstract ? [] : [name ?? ""]) + subentities.flatMap(\.concreteEntityNames)
+    withSubentities.filter { !$0.isAbstract }.map { $0.name ?? "" }
   }
 
   /// The relationships that the entity itself declares, sorted by name.

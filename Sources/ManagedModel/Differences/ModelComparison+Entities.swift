@@ -163,7 +163,7 @@ extension ModelComparison {
   /// Records which properties of a new entity its subentities declared before, and which properties
   /// and constraints they get from it.
   mutating func noteMovedProperties(to entity: NSEntityDescription) {
-    let hasFormer = entity.withDescendants.contains { formerEntities[ObjectIdentifier($0)] != nil }
+    let hasFormer = entity.withSubentities.contains { formerEntities[ObjectIdentifier($0)] != nil }
     if hasFormer { noteConstraints(of: entity) }
     for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
       let former = declarer(before: property, of: entity)
@@ -182,7 +182,7 @@ extension ModelComparison {
     besides former: NSPropertyDescription?
   ) {
     var compared = Set([former].compactMap { $0.map { ObjectIdentifier($0) } })
-    for member in entity.withDescendants.dropFirst() {
+    for member in entity.withSubentities.dropFirst() {
       let former = formerProperties[ObjectIdentifier(member)]?[ObjectIdentifier(property)]
       guard let former, compared.insert(ObjectIdentifier(former)).inserted else { continue }
       compare(former, property, of: member)
@@ -203,7 +203,7 @@ extension ModelComparison {
   private func declarer(
     before property: NSPropertyDescription, of entity: NSEntityDescription
   ) -> NSPropertyDescription? {
-    let found = entity.withDescendants.compactMap { entity in
+    let found = entity.withSubentities.compactMap { entity in
       formerProperties[ObjectIdentifier(entity)].map { $0[ObjectIdentifier(property)] }
     }
     guard !found.isEmpty, !found.contains(where: { $0 == nil }) else { return nil }
@@ -250,11 +250,6 @@ extension ModelComparison {
 }
 
 extension NSEntityDescription {
-  /// The entity and all its descendants.
-  fileprivate var withDescendants: [NSEntityDescription] {
-    [self] + subentities.flatMap(\.withDescendants)
-  }
-
   /// A description of each index by its name, including indexes in the form of older models.
   fileprivate var indexTexts: [String: String] {
     var texts: [String: String] = [:]

@@ -303,6 +303,11 @@ extension NSEntityDescription {
     }
   }
 
+  /// The entity and all its descendants, parents before children.
+  package var withSubentities: [NSEntityDescription] {
+    [self] + subentities.flatMap(\.withSubentities)
+  }
+
   /// The entity at the top of the hierarchy, which may be this one.
   package var rootEntity: NSEntityDescription {
     var root = self

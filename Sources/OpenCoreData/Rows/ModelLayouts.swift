@@ -85,20 +85,6 @@ extension EntityLayout {
   }
 }
 
-extension NSEntityDescription {
-  /// This entity and its descendants.
-  var withSubentities: [NSEntityDescription] {
-    [self] + subentities.flatMap(\.withSubentities)
-  }
-
-  /// The root of the entity hierarchy, whose table contains the rows.
-  var rootEntity: NSEntityDescription {
-    var entity = self
-    while let parent = entity.superentity { entity = parent }
-    return entity
-  }
-}
-
 /// Maps the entity IDs of a store to the layouts of its entities.
 final class StoreLayouts: Sendable {
   /// The upper bound of the root indexes of the model's entities in this store, including those

@@ -100,7 +100,7 @@ package struct StepCheck: Sendable {
       guard !entity.isAbstract || (step.verb != .insert && step.verb != .batchInsert) else {
         throw LanguageProblem(
           "`\(step.subject)` is abstract and has no objects", at: range,
-          nextStep: "insert one of: \(ModelNames.list(entity.concreteNames))")
+          nextStep: "insert one of: \(ModelNames.list(entity.concreteEntityNames.sorted()))")
       }
       return entity
     case .result:
@@ -220,13 +220,6 @@ extension StepCheck {
     try PredicateCheck(names: names, entity: entity, results: Set(results.keys))
       .check(format, at: word)
     try ReferenceCheck(names: names, entity: entity, results: results).check(format, at: word)
-  }
-}
-
-extension NSEntityDescription {
-  /// The names of the concrete subentities, at any depth.
-  fileprivate var concreteNames: [String] {
-    subentities.flatMap { ($0.isAbstract ? [] : [$0.name ?? ""]) + $0.concreteNames }.sorted()
   }
 }
 
