@@ -285,7 +285,7 @@ extension MigrationRehearsal.Work {
   }
 }
 
-// Indexes that can take any time.
+// Indexes whose functions can take arbitrarily long.
 
 extension MigrationRehearsal {
   private static let namedIndexes = 3
@@ -304,11 +304,12 @@ extension MigrationRehearsal {
     guard !costly.isEmpty, ContinuousClock.now - begin >= .seconds(limit) else { return error }
     let names = costly.prefix(Self.namedIndexes).joined(separator: ", ")
     let others = costly.count - Self.namedIndexes
+    let more = others > 0 ? " and \(PluralForm.counted(others, "other"))" : ""
+    let indexes = PluralForm.of(costly.count, "the index", "the indexes")
     return InvalidInputError(
       kind: .unusable,
       message: "\(store.relativePath): the rehearsal takes longer than \(limit) s; functions that "
-        + "can take any time are called by \(PluralForm.of(costly.count, "the index", "the indexes")) "
-        + names + (others > 0 ? " and \(PluralForm.counted(others, "other"))" : ""),
+        + "can take arbitrarily long are called by \(indexes) \(names)\(more)",
       nextStep: "drop \(PluralForm.of(costly.count, "it", "them")) in a copy of the store, and "
         + "rehearse the migration of the copy")
   }

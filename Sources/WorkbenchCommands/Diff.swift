@@ -7,7 +7,7 @@ struct Diff: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Compare two models, and describe the migration a store needs and its SQL.",
     discussion: """
-      Each argument can be any model or store that `cdprof model` reads. Of a store that doesn't \
+      Each argument can be any model or store that `cdprof model` reads. For a store that doesn't \
       contain its model, only the version hashes are compared.
 
       Exit status: 65 if such a store isn't known to have the version of the other argument.

@@ -23,7 +23,7 @@ struct Report: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "The history to draw as a page: each count over the runs.", valueName: "file"),
+      "The history to render as a page with a chart of each count.", valueName: "file"),
     completion: .file(extensions: ["jsonl"]))
   var history: String?
 

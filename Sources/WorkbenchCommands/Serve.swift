@@ -26,7 +26,7 @@ struct Serve: Executable {
     help: ArgumentHelp(
       """
       The port to listen on, 0 for any free port; by default, \(Serve.usualPort), or any other \
-      if it's in use. Browsers keep answers and changed texts for each port.
+      if it's in use. Browsers keep answers and edited scenarios for each port.
       """, valueName: "n"))
   var port: UInt16?
 

@@ -125,7 +125,7 @@ struct ModelVersions {
   private static func error(noModelAmong files: [String], _ url: URL) -> ModelErrors {
     if files.contains("elements") {
       return error(
-        "The model has the form that Xcode wrote before version 4, which isn't supported.",
+        "The model is in the format that Xcode used before version 4, which isn't supported.",
         "Save it with a newer Xcode, or specify the compiled model.", url)
     }
     if files.contains(where: { $0.hasSuffix(".omo") }) {

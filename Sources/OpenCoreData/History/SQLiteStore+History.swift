@@ -149,7 +149,7 @@ struct HistoryReading {
       : "Transactions after \(last) were deleted from the history."
     throw NSError.coreData(
       NSPersistentHistoryTokenExpiredError,
-      "\(cause) Fetch again what is needed, and continue from "
+      "\(cause) Refetch the data that you need, and continue from "
         + "currentPersistentHistoryToken(fromStores:).",
       [NSAffectedStoresErrorKey: [store]])
   }

@@ -51,7 +51,7 @@ package enum StoreLimits {
   /// About a minute; an index of the store can perform any calculation for each row.
   package static let rehearsalSteps = 10_000_000_000
   /// The maximum time of the rehearsal of a step by `migrate`, in seconds, for a store with an
-  /// index that calls a function that can take any time.
+  /// index that calls a function that can take arbitrarily long.
   ///
   /// The call of a function is one VM step.
   package static let rehearsalTime = 60

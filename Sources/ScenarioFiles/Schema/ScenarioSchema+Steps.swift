@@ -23,8 +23,8 @@ extension ScenarioSchema {
 
   private static var repeatBlock: SchemaNode {
     let count: SchemaNode = [
-      "description": "How often the steps run.", "type": ["integer", "string"], "minimum": 1,
-      "maximum": .number(InputLimits.repeats), "pattern": "^[+]?0*[1-9][0-9]*$",
+      "description": "The number of times to run the steps.", "type": ["integer", "string"],
+      "minimum": 1, "maximum": .number(InputLimits.repeats), "pattern": "^[+]?0*[1-9][0-9]*$",
     ]
     let steps = described("steps", "The steps to repeat.")
     return .pairs([

@@ -66,7 +66,7 @@ import Testing
         "The compiled model is an XML property list; only binary property lists can be read."
       ),
       ("Old.xcdatamodel/elements", "The root element is \"plist\", not a model."),
-      ("Old.xcdatamodel", "The model has the form that Xcode wrote before version 4"),
+      ("Old.xcdatamodel", "The model is in the format that Xcode used before version 4"),
     ] {
       let url = folder.appendingPathComponent(name)
       if name != "Old.xcdatamodel" { try list.write(to: url) }

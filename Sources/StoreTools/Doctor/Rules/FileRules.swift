@@ -96,8 +96,8 @@ package enum IntegrityCheck {
   /// Returns a finding if the integrity check fails, or can't be completed for a reason that's in
   /// the file, such as an index on an app's own function.
   ///
-  /// If an index calls a function that can take any time, entries of indexes aren't compared, which
-  /// is a finding, too: no limit on VM steps ends the call of a function.
+  /// If an index calls a function that can take arbitrarily long, entries of indexes aren't
+  /// compared, which is a finding, too: no limit on VM steps ends the call of a function.
   ///
   /// - Throws: A `SQLiteError` if the file can't be read: it's locked, memory or file operations
   ///   fail, or the check is interrupted. **Cost:** reads the whole file.
@@ -109,7 +109,7 @@ package enum IntegrityCheck {
       // calculations.
       try connection.execute("PRAGMA ignore_check_constraints = 1")
       if let column = try calculatedColumn(on: connection) {
-        return [incomplete("\(column) is generated, and its calculation can take any time")]
+        return [incomplete("\(column) is generated, and its calculation can take arbitrarily long")]
       }
       costly = try costlyIndexes(on: connection)
       let check = costly.isEmpty ? "integrity_check" : "quick_check"
@@ -134,7 +134,7 @@ package enum IntegrityCheck {
       .integrity, count: indexes.count, examples: indexes, severity: .note,
       "the entries of indexes aren't compared with the rows, because "
         + "\(NumberText.counted(indexes.count, "index", "indexes")) "
-        + "\(PluralForm.of(indexes.count, "calls", "call")) a function that can take any time",
+        + "\(PluralForm.of(indexes.count, "calls", "call")) a function that can take arbitrarily long",
       nextStep: "if you trust the file, run PRAGMA integrity_check on a copy with `sqlite3`")
   }
 
