@@ -70,7 +70,7 @@ public struct CoreDataOperation: Sendable {
   public internal(set) var duration: UInt64
   /// The number of rows, results, or objects, depending on the kind.
   public internal(set) var rows: Int
-  /// How often a statement ran; 1 for other operations.
+  /// The number of times a statement ran; 1 for other operations.
   ///
   /// All executions of an INSERT, UPDATE, or DELETE in a transaction are one operation.
   public internal(set) var executions = 1

@@ -107,7 +107,7 @@ package struct SQLText {
       return false
     }
     if ["WHERE", "AND", "OR"].contains(last.keyword) { return false }
-    return hasItsClause(verb, tokens)
+    return hasRequiredClause(verb, tokens)
   }
 
   /// The number of opening parentheses minus the number of closing ones, or `nil` if the text ends
@@ -124,7 +124,7 @@ package struct SQLText {
   }
 
   /// Returns whether the clause that the verb requires is present.
-  private func hasItsClause(_ verb: Verb, _ tokens: [SQLToken]) -> Bool {
+  private func hasRequiredClause(_ verb: Verb, _ tokens: [SQLToken]) -> Bool {
     let words = tokens.lazy.map(\.keyword)
     switch verb {
     case .select: return words.contains("FROM") || !tokens.contains { $0.isColumn }
@@ -324,16 +324,16 @@ extension SQLText {
     case .select, .with:
       // A fetch of a wide entity can be truncated before its table.
       let isFetch = table == nil && SQLToken.all(in: text).contains { $0.isColumn }
-      return isFetch || SQLText.holdsRows(table) ? .select : .housekeeping
-    case .insert, .replace: return SQLText.holdsRows(table) ? .insert : .housekeeping
-    case .update: return SQLText.holdsRows(table) ? .update : .housekeeping
-    case .delete: return SQLText.holdsRows(table) ? .delete : .housekeeping
+      return isFetch || SQLText.isEntityOrJoinTable(table) ? .select : .housekeeping
+    case .insert, .replace: return SQLText.isEntityOrJoinTable(table) ? .insert : .housekeeping
+    case .update: return SQLText.isEntityOrJoinTable(table) ? .update : .housekeeping
+    case .delete: return SQLText.isEntityOrJoinTable(table) ? .delete : .housekeeping
     default: return .housekeeping
     }
   }
 
   /// Returns whether a table is an entity table or a join table, such as `ZITEM` or `Z_1TAGS`.
-  private static func holdsRows(_ table: String?) -> Bool {
+  private static func isEntityOrJoinTable(_ table: String?) -> Bool {
     guard let table = table?.uppercased(), table.first == "Z" else { return false }
     guard table.hasPrefix("Z_") else { return true }
     return table.dropFirst(2).first?.isNumber == true

@@ -7,7 +7,7 @@ import WorkbenchText
 package struct MigrationGrowth: Sendable, Equatable {
   /// The migration of one size.
   package struct Size: Sendable, Equatable {
-    /// How often each object exists.
+    /// How many times each object exists.
     package let factor: Int
     package let rows: Int
     package let seconds: Double
@@ -74,8 +74,8 @@ package struct MigrationGrowth: Sendable, Equatable {
   ///   - store: The original, which isn't modified.
   ///   - steps: The steps, without policies.
   ///   - seconds: The time of the rehearsal of the store itself.
-  ///   - factors: How often each object exists in the copies; `nil` for two sizes of 10,000 rows or
-  ///     more, if they take less than half a minute.
+  ///   - factors: How many times each object exists in the copies; `nil` for two sizes of 10,000
+  ///     rows or more, if they take less than half a minute.
   ///   - limits: The limits of the statements for each size.
   ///   - progress: Called with what is done next.
   /// - Throws: Errors of the file system.

@@ -71,7 +71,8 @@ enum Signals {
   }
 }
 
-/// The state of the shell's current step: whether it's running, and how often Ctrl-C was pressed.
+/// The state of the shell's current step: whether it's running, and the number of times Ctrl-C was
+/// pressed.
 final class RunningStep: Sendable {
   private let running = Atomic(false)
   private let presses = Atomic(0)
@@ -97,7 +98,7 @@ final class RunningStep: Sendable {
 
   var isRunning: Bool { running.load(ordering: .sequentiallyConsistent) }
 
-  /// Records a Ctrl-C and returns how often it was pressed during the current step.
+  /// Records a Ctrl-C and returns the number of times it was pressed during the current step.
   func press() -> Int {
     presses.add(1, ordering: .relaxed).newValue
   }

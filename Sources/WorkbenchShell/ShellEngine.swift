@@ -44,7 +44,7 @@ package final class ShellEngine {
   private var previousLine: String?
   /// The lines of a `repeat` whose block isn't complete.
   var openBlock: (text: String, callSite: CallSite)?
-  /// How often the running line is repeated by the blocks around it.
+  /// The number of times that the blocks around the running line repeat it.
   var repetitions = 1
   /// Whether commands that read or write files are rejected, as in a browser.
   package var isConfined = false

@@ -139,7 +139,7 @@ enum ScreenText {
     var current = margin
     var isEmpty = true
     for word in words(of: text) {
-      let next = word.blanks + word.text
+      let next = word.spaces + word.text
       if !isEmpty, TextWidth.of(current) + TextWidth.of(next) > width {
         lines.append(current)
         current = indent + word.text
@@ -154,25 +154,25 @@ enum ScreenText {
   /// Returns text in which no gap is wider than three spaces.
   private static func narrowed(_ text: Substring) -> String {
     var result = ""
-    var blanks = 0
+    var spaces = 0
     for character in text {
-      blanks = character == " " ? blanks + 1 : 0
-      if blanks <= 3 { result.append(character) }
+      spaces = character == " " ? spaces + 1 : 0
+      if spaces <= 3 { result.append(character) }
     }
     while result.last == " " { result.removeLast() }
     return result
   }
 
   /// Returns the words of a text, each with the spaces before it.
-  private static func words(of text: String) -> [(blanks: String, text: String)] {
-    var words: [(blanks: String, text: String)] = []
+  private static func words(of text: String) -> [(spaces: String, text: String)] {
+    var words: [(spaces: String, text: String)] = []
     var rest = Substring(text)
     while !rest.isEmpty {
-      let blanks = rest.prefix { $0 == " " }
-      rest = rest.dropFirst(blanks.count)
+      let spaces = rest.prefix { $0 == " " }
+      rest = rest.dropFirst(spaces.count)
       let word = rest.prefix { $0 != " " }
       rest = rest.dropFirst(word.count)
-      words.append((String(blanks), String(word)))
+      words.append((String(spaces), String(word)))
     }
     return words
   }

@@ -1,11 +1,11 @@
-/// Replaces variables, or completed fetches, by values in a copy of a tree, or objects by URIs.
+/// Copies a tree, replacing variables and completed fetches with values, or objects with URIs.
 ///
 /// The variable of a subquery hides one of the same name.
 struct VariableSubstitution {
   private var values: [String: NSExpression] = [:]
   /// The replacement for each `FETCH`.
   private var fetched: [ObjectIdentifier: NSExpression] = [:]
-  /// Whether managed objects and their IDs are replaced by URIs.
+  /// Whether managed objects and their IDs are replaced with URIs.
   private var namesObjects = false
 
   init(variables: [String: Any]) {
@@ -135,7 +135,7 @@ extension NSPredicate {
   ///
   /// - Throws: The fetch's error, with its description.
   package func withFetchesRun() throws -> NSPredicate {
-    guard holdsFetch else { return self }
+    guard containsFetch else { return self }
     var results: [ObjectIdentifier: NSExpression] = [:]
     var failure: (any Error)?
     forEachExpression { expression in
@@ -160,22 +160,23 @@ extension NSPredicate {
     VariableSubstitution(namesObjects: true).predicate(self).predicateFormat
   }
 
-  fileprivate var holdsFetch: Bool {
+  fileprivate var containsFetch: Bool {
     switch form {
     case .comparison(let comparison):
-      comparison.leftExpression.holdsFetch || comparison.rightExpression.holdsFetch
-    case .compound(_, let parts): parts.contains(where: \.holdsFetch)
+      comparison.leftExpression.containsFetch || comparison.rightExpression.containsFetch
+    case .compound(_, let parts): parts.contains(where: \.containsFetch)
     case .constant, .block, .unknown: false
     }
   }
 }
 
 extension NSExpression {
-  fileprivate var holdsFetch: Bool {
+  fileprivate var containsFetch: Bool {
     switch node {
     case .fetch: true
     case .constant, .keyPath, .variable, .evaluatedObject, .anyKey: false
-    default: node.children.contains(where: \.holdsFetch) || node.childPredicate?.holdsFetch == true
+    default:
+      node.children.contains(where: \.containsFetch) || node.childPredicate?.containsFetch == true
     }
   }
 }

@@ -350,7 +350,7 @@ extension NSManagedObjectContext {
     for relationship in object.layout.entity.relationshipsByName.values
       .sorted(by: { $0.name < $1.name })
     where object.layout.position(of: relationship.name) != nil {
-      carry(relationship, of: object)
+      propagateDeletion(of: object, through: relationship)
     }
     // A relationship that can't be read looks empty. Propagating through the others again has no
     // effect.
@@ -372,7 +372,10 @@ extension NSManagedObjectContext {
     abandon(object)
   }
 
-  private func carry(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {
+  /// Applies the delete rule of one relationship of a deleted object.
+  private func propagateDeletion(
+    of object: NSManagedObject, through relationship: NSRelationshipDescription
+  ) {
     switch relationship.deleteRule {
     case .cascadeDeleteRule:
       for related in object.relatedObjects(relationship) where !related.isDeleted {

@@ -52,7 +52,7 @@ package struct MultipliedStore {
   /// **Cost:** one `INSERT … SELECT` for each table.
   /// - Parameters:
   ///   - url: The store.
-  ///   - factor: How often each object exists afterward.
+  ///   - factor: How many times each object exists afterward.
   ///   - model: The model of the store.
   ///   - destination: Another model whose uniqueness constraints are met, too.
   ///   - configuration: The configuration that the store contains; `nil` for all entities.

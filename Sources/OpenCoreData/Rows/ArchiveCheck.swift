@@ -40,13 +40,13 @@ struct ArchiveCheck {
   }
 
   /// Returns whether every object is of one of some classes or of their subclasses.
-  func holdsOnly(_ allowed: [AnyClass]) -> Bool {
+  func containsOnly(_ allowed: [AnyClass]) -> Bool {
     classNames.allSatisfy { Self.isAllowed($0, allowed) }
   }
 
   /// Returns whether every object is of one of some classes, or of a class of the program that
   /// conforms to `NSCoding`.
-  func holdsOnlyCodable(_ allowed: [AnyClass]) -> Bool {
+  func containsOnlyCodable(_ allowed: [AnyClass]) -> Bool {
     classNames.allSatisfy { name in
       Self.isAllowed(name, allowed)
         || (name.contains(".") && NSClassFromString(name) is any NSCoding.Type)

@@ -141,7 +141,7 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
   /// Returns the value of a checked archive; `nil` if it contains a class that isn't allowed.
   func value(of archive: ArchiveCheck, _ data: Data) -> Any? {
     let classes = type(of: self).allowedTopLevelClasses
-    guard archive.holdsOnly(classes) else { return nil }
+    guard archive.containsOnly(classes) else { return nil }
     return (try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)).flatMap(native)
   }
 
@@ -219,8 +219,8 @@ final class KeyedUnarchiveFromDataTransformer: NSSecureUnarchiveFromDataTransfor
 
   override func value(of archive: ArchiveCheck, _ data: Data) -> Any? {
     let classes = Self.allowedTopLevelClasses
-    if archive.holdsOnly(classes) { return super.value(of: archive, data) }
-    guard archive.holdsOnlyCodable(classes),
+    if archive.containsOnly(classes) { return super.value(of: archive, data) }
+    guard archive.containsOnlyCodable(classes),
       let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
     else { return nil }
     unarchiver.requiresSecureCoding = false

@@ -81,7 +81,7 @@ extension SQLiteStore {
     fatalError("the last attempt returns or throws")
   }
 
-  /// How often a save that violates a uniqueness constraint is tried.
+  /// The maximum number of attempts to save, because unique values can move between objects.
   private static let maximumAttempts = 10
 
   /// Runs a write transaction, and rolls it back after an error.

@@ -45,7 +45,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   private var fileMetadata: [String: Any]
   /// What an open transaction has written: the metadata at that time, and the file's with it.
   private var writtenMetadata: (own: [String: Any], file: [String: Any])?
-  /// How often the metadata was set, and how often when it was last written.
+  /// The number of changes to the metadata, and the number of those that were written.
   private var metadataChanges = 0
   private var savedMetadataChanges = 0
 

@@ -160,7 +160,7 @@ extension ScenarioSchema {
   }
 
   private static var optionDefinitions: [(String, SchemaNode)] {
-    // A word is anything but blanks and the separators of words.
+    // A word is anything but whitespace and the separators of words.
     let word: SchemaNode = ["type": ["string", "boolean"], "pattern": "[^\\s,\\[\\]]"]
     let list: [(String, SchemaNode)] = [
       ("type", ["string", "boolean", "array"]), ("pattern", "[^\\s,\\[\\]]"), ("minItems", 1),

@@ -103,10 +103,10 @@ struct LineReader {
     {
       position += 1
       let end = whole.range.column + whole.range.length
-      let blanks = String(repeating: " ", count: max(0, next.range.column - end))
+      let spaces = String(repeating: " ", count: max(0, next.range.column - end))
       let length = next.range.column + next.range.length - whole.range.column
       whole = Word(
-        whole.text + blanks + next.text, at: whole.range.part(at: 0, length: length))
+        whole.text + spaces + next.text, at: whole.range.part(at: 0, length: length))
     }
     return whole
   }

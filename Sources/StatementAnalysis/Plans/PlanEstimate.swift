@@ -40,7 +40,7 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
     var visits = 0.0
     /// The number of rows that are scanned to build automatic indexes, once for each execution.
     var builds = 0.0
-    /// The number of rows that the innermost loop produces, which is how often the next loop runs.
+    /// The number of rows that the innermost loop produces; the next loop runs once for each.
     var passes = 1.0
     var reads = false
 

@@ -51,16 +51,16 @@ package enum ModelText {
     of entity: NSEntityDescription, depth: Int, _ found: FoundModel
   ) -> [String] {
     let note = found.origin == .tables ? ", inferred" : ""
-    let blanks = String(repeating: "  ", count: depth)
+    let indent = String(repeating: "  ", count: depth)
     let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
     let width = own.map { TextWidth.of($0.name) }.max() ?? 0
     let heading = entity.outline[0].dropFirst("entity ".count)
-    return ["", blanks + heading]
+    return ["", indent + heading]
       + own.map { property in
-        "\(blanks)  \(NumberText.left(property.name, width))   "
+        "\(indent)  \(NumberText.left(property.name, width))   "
           + property.facts.joined(separator: ", ") + note
       }
-      + entity.outline.dropFirst(1 + own.count).map { blanks + $0 }
+      + entity.outline.dropFirst(1 + own.count).map { indent + $0 }
   }
 
   /// Returns the lines for configurations and fetch requests.
