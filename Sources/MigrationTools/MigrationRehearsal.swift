@@ -59,8 +59,8 @@ package struct MigrationRehearsal {
     ///
     /// It's also removed if the migration is refused or has violations.
     package var destination: URL?
-    /// The factors by which larger copies multiply each object; `nil` for automatic sizes, empty for
-    /// none.
+    /// The factors by which larger copies multiply each object; `nil` for automatic sizes, empty
+    /// for none.
     package var factors: [Int]?
     /// Called with what is done next, in a few words.
     package var progress: (String) -> Void
