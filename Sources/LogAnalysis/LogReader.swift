@@ -54,8 +54,8 @@ package struct LogReader {
       kind: .unusable,
       message: isBinary
         ? "\(name) isn't a log: it contains binary data"
-        : "\(name) isn't a Core Data SQL log: none of its "
-          + "\(NumberText.counted(report.lines, "line")) is from Core Data",
+        : "\(name) isn't a Core Data SQL log: it contains "
+          + "\(NumberText.counted(report.lines, "line")), none from Core Data",
       nextStep: isBinary ? "use a log as text, or compressed with gzip or zstd" : run)
   }
 

@@ -105,12 +105,12 @@ struct LogSourceTests {
   /// Files that aren't usable logs, and the expected error messages.
   private static let unusableFiles: [(bytes: [UInt8], message: String)] = [
     (bytes: [], message: "is empty"),
-    (bytes: text("hello\nworld\n"), message: "none of its 2 lines is from Core Data"),
-    (bytes: text("x\n"), message: "none of its 1 line is from Core Data"),
+    (bytes: text("hello\nworld\n"), message: "it contains 2 lines, none from Core Data"),
+    (bytes: text("x\n"), message: "it contains 1 line, none from Core Data"),
     (bytes: noise, message: "it contains binary data"),
     (bytes: utf16(isBigEndian: false), message: "is text in UTF-16"),
     (bytes: utf16(isBigEndian: true), message: "is text in UTF-16"),
-    (bytes: gzip(text("no log\n")), message: "none of its 1 line is from Core Data"),
+    (bytes: gzip(text("no log\n")), message: "it contains 1 line, none from Core Data"),
     (bytes: gzip(noise), message: "it contains binary data"),
     (bytes: gzip([]), message: "is empty"),
     (bytes: Array(gzip(log).dropLast(20)), message: "is a truncated gzip file"),
