@@ -15,8 +15,8 @@ enum RowValue {
 
   /// Creates a raw value from a property's Swift value; `nil` if it doesn't fit the kind.
   ///
-  /// Numbers of any width are accepted if they fit; an integer is the whole part of an `NSNumber`,
-  /// which must be in the range of 64 bits. A float is rounded to its precision. A Boolean is
+  /// Numbers of any width are accepted if they fit; an integer is the whole part of a number, which
+  /// must be in the range of 64 bits. A float is rounded to its precision. A Boolean is
   /// whether a number isn't 0. `NSNull` is `nil`.
   init?(_ value: Any?, kind: RowSlot.Kind) {
     guard let value else {
@@ -123,7 +123,9 @@ enum RowValue {
     if type == Bool.self { return (value as? Bool).map { $0 ? 1 : 0 } }
     if type is AnyClass { return (value as? NSNumber).flatMap(whole) }
     if let number = value as? any BinaryInteger { return Int64(exactly: number) }
-    if let number = value as? any BinaryFloatingPoint { return Int64(exactly: Double(number)) }
+    if let number = value as? any BinaryFloatingPoint {
+      return Int64(exactly: Double(number).rounded(.towardZero))
+    }
     return (value as? NSNumber).flatMap(whole)
   }
 

@@ -346,6 +346,27 @@ struct KeyedValueTests {
     }
   }
 
+  @Test("An integer is set to the whole part of a number", arguments: StoreKind.allCases)
+  func integersAreSetToTheWholePart(kind: StoreKind) throws {
+    let context = try numbers(kind).context()
+    try context.performAndWait {
+      let object = context.make("Number", ["name": "a", "transientint16": 2.9])
+      let values: [(Any, Int)] = [
+        (3.7, 3), (-3.7, -3), (Float(2.5), 2), (CGFloat(0.9), 0), (NSNumber(value: 3.7), 3),
+      ]
+      for (value, expected) in values {
+        for key in ["int16", "int32", "int64"] {
+          var given: Any? = value
+          try object.validateValue(&given, forKey: key)
+          object.setValue(value, forKey: key)
+          #expect(object.value(forKey: key) as? Int == expected, "\(value)")
+        }
+      }
+      #expect(object.value(forKey: "transientint16") as? Int == 2)
+      try context.save()
+    }
+  }
+
   @Test(
     "A float attribute that's set to a double has a float's precision, as if set to that float",
     arguments: StoreKind.allCases)
