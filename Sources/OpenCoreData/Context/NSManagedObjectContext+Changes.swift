@@ -24,9 +24,12 @@ extension NSManagedObjectContext {
   /// Inserts an object that was created without a context.
   ///
   /// Keeps the temporary ID of an object that wasn't in a context before; one that was deleted may
-  /// get another. Calls `awakeFromInsert`. No statements. It's a programmer error to pass an
-  /// object that has a context, or one of an abstract entity or another model.
+  /// get another. Calls `awakeFromInsert`. An object of this context, such as a new one that
+  /// `init(context:)` has inserted, stays as it is. No statements. It's a programmer error to pass
+  /// an object of another context, a deleted one of this context, or one of an abstract entity or
+  /// another model.
   public final func insert(_ object: NSManagedObject) {
+    if object.context === self, !object.isDeleted { return }
     guard object.context == nil else {
       fatalError("an object can be inserted only once, into one context")
     }

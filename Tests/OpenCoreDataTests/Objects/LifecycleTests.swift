@@ -270,4 +270,22 @@ struct LifecycleTests {
     }
   }
 
+  @Test(
+    "Inserting an object again into its context changes nothing", arguments: StoreKind.allCases)
+  func insertingAnObjectAgainChangesNothing(kind: StoreKind) throws {
+    let context = try stack(kind).context()
+    _ = TalkativeCar.takeCalls()
+    try context.performAndWait {
+      let car = context.make("Car")
+      let id = car.objectID
+      context.insert(car)
+      #expect(car.objectID == id && context.insertedObjects == [car])
+      #expect(TalkativeCar.takeCalls() == ["new.insert"])
+      try context.save()
+      context.insert(car)
+      #expect(!car.isInserted && !context.hasChanges)
+      try context.save()
+      #expect(try context.all("Car").count == 1)
+    }
+  }
 }
