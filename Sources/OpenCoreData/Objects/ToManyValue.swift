@@ -122,6 +122,7 @@ final class ToManyValue {
     mirror?.noteInsertion(of: object, at: index ?? count)
     // An object that is added again may be at another index.
     if index.map({ $0 < count }) ?? false || !added.contains(object) { isReordered = true }
+    noteRestoredOrder()
     shownList = nil
   }
 
@@ -132,6 +133,7 @@ final class ToManyValue {
     if let index = list?.firstIndex(of: object) {
       list?.remove(at: index)
       mirror?.noteRemoval(at: index)
+      noteRestoredOrder()
       shownList = nil
     }
   }
@@ -144,6 +146,7 @@ final class ToManyValue {
     guard let rest = list?.filter({ !gone.contains($0) }) else { return }
     list = rest
     mirror?.noteList(rest)
+    noteRestoredOrder()
     shownList = nil
   }
 
@@ -175,7 +178,7 @@ final class ToManyValue {
       removed.remove(object)
     } else {
       insert(object, at: index)
-      if let list, list == committedList { isReordered = false }
+      noteRestoredOrder()
     }
   }
 
@@ -196,6 +199,7 @@ final class ToManyValue {
     self.list = order
     mirror?.noteList(order)
     isReordered = true
+    noteRestoredOrder()
     shownList = nil
   }
 
@@ -205,7 +209,16 @@ final class ToManyValue {
     let present = Set(list)
     let known = Set(earlier)
     order(as: earlier.filter(present.contains) + list.filter { !known.contains($0) })
-    if committedList == self.list { isReordered = false }
+    noteRestoredOrder()
+  }
+
+  /// Forgets that the order has changed, if the list is again the one of the last save or fetch.
+  private func noteRestoredOrder() {
+    guard isReordered, let list, let committedList, list.count == committedList.count else {
+      return
+    }
+    // References are compared: objects are equal only if they're identical.
+    if zip(list, committedList).allSatisfy({ $0 === $1 }) { isReordered = false }
   }
 
   /// Turns the relationship into a fault; added and removed objects stay recorded.

@@ -126,6 +126,83 @@ struct OrderedRelationshipTests {
     }
   }
 
+  @Test("A list that has its former order again isn't changed", arguments: StoreKind.allCases)
+  func restoredOrderIsNotAChange(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: KinshipModel.make()).context()
+    try context.performAndWait {
+      let list = try list("abcd", in: context)
+      let songs = list.mutableOrderedSetValue(forKey: "songs").array
+      func isChanged(_ change: (NSMutableOrderedSet) -> Void) throws -> Bool {
+        change(list.mutableOrderedSetValue(forKey: "songs"))
+        defer { context.rollback() }
+        let isChanged = list.changedValues()["songs"] != nil
+        #expect(list.hasPersistentChangedValues == isChanged)
+        context.processPendingChanges()
+        #expect(list.names("songs").count == 4)
+        return isChanged
+      }
+      for _ in 0..<2 {
+        #expect(try isChanged { $0.exchangeObject(at: 0, withObjectAt: 2) })
+        #expect(
+          try !isChanged { songs in
+            songs.exchangeObject(at: 0, withObjectAt: 2)
+            songs.exchangeObject(at: 0, withObjectAt: 2)
+          })
+        #expect(
+          try !isChanged { list in
+            list.removeObject(at: 1)
+            list.insert(songs[1], at: 1)
+          })
+        #expect(
+          try !isChanged { list in
+            list.remove(songs[3])
+            list.add(songs[3])
+          })
+        #expect(
+          try isChanged { list in
+            list.removeObject(at: 1)
+            list.insert(songs[1], at: 0)
+          })
+        #expect(
+          try !isChanged { list in
+            list.removeAllObjects()
+            list.addObjects(from: songs)
+          })
+        #expect(
+          try !isChanged { list in
+            let song = context.make("Song", ["name": "x"])
+            list.insert(song, at: 0)
+            list.remove(song)
+            context.delete(song)
+          })
+        context.refreshAllObjects()
+      }
+    }
+  }
+
+  @Test("Restoring an order is undone")
+  func restoredOrderIsUndone() throws {
+    let context = try GraphStack(.sqlite, model: KinshipModel.make()).context()
+    try context.performAndWait {
+      let list = try list("abc", in: context)
+      context.undoManager = UndoManager()
+      for _ in 0..<2 {
+        list.mutableOrderedSetValue(forKey: "songs").exchangeObject(at: 0, withObjectAt: 2)
+        context.processPendingChanges()
+      }
+      #expect(list.names("songs") == "abc" && list.changedValues().isEmpty)
+      context.undo()
+      #expect(list.names("songs") == "cba" && list.changedValues()["songs"] != nil)
+      context.undo()
+      #expect(list.names("songs") == "abc" && list.changedValues().isEmpty)
+      context.redo()
+      #expect(list.names("songs") == "cba")
+      try context.save()
+      context.refresh(list, mergeChanges: false)
+      #expect(list.names("songs") == "cba")
+    }
+  }
+
   @Test(
     "A mutable ordered set keeps its contents when the object becomes a fault",
     arguments: StoreKind.allCases)
