@@ -89,9 +89,12 @@ extension NSManagedObjectContext {
     undoState.recorder?.isPaused = true
     defer { undoState.recorder?.isPaused = false }
     var opposite = UndoUnit()
+    let appeared = Set(unit.appeared)
     for snapshot in unit.snapshots {
       // A fault's values can't be restored after a save.
       if snapshot.object.context === self { snapshot.object.willAccess() }
+      // An object that leaves the context is restored as a whole.
+      guard !appeared.contains(snapshot.object) else { continue }
       opposite.snapshots.append(ObjectSnapshot(snapshot.object, of: snapshot.slots))
     }
     opposite.snapshots += unit.appeared.map { ObjectSnapshot($0) }
@@ -116,6 +119,7 @@ extension NSManagedObjectContext {
     let moved = Set(unit.vanished)
     for snapshot in unit.snapshots {
       updateState(from: snapshot)
+      guard !appeared.contains(snapshot.object) else { continue }
       let isBack = moved.contains(snapshot.object)
       snapshot.object.awake(fromSnapshotEvents: isBack ? .undoDeletion : .undoUpdate)
     }

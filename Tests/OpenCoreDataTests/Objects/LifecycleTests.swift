@@ -288,4 +288,35 @@ struct LifecycleTests {
       #expect(try context.all("Car").count == 1)
     }
   }
+
+  @Test(
+    "Each undo and redo calls awake(fromSnapshotEvents:) once", arguments: StoreKind.allCases)
+  func undoAndRedoCallAwakeOnce(kind: StoreKind) throws {
+    let context = try stack(kind).context()
+    try context.performAndWait {
+      context.undoManager = UndoManager()
+      let car = context.make("Car", ["name": "a"])
+      context.processPendingChanges()
+      _ = TalkativeCar.takeCalls()
+      for _ in 0..<3 {
+        context.undo()
+        #expect(TalkativeCar.takeCalls() == ["a.snapshot 2"] && !car.isInserted)
+        context.redo()
+        #expect(TalkativeCar.takeCalls() == ["a.snapshot 4"] && car.isInserted)
+      }
+      try context.save()
+      context.undoManager?.removeAllActions()
+      context.delete(car)
+      context.processPendingChanges()
+      _ = TalkativeCar.takeCalls()
+      for _ in 0..<3 {
+        context.undo()
+        #expect(TalkativeCar.takeCalls() == ["a.snapshot 4"] && !car.isDeleted)
+        context.redo()
+        #expect(TalkativeCar.takeCalls() == ["a.snapshot 2"] && car.isDeleted)
+      }
+      try context.save()
+      #expect(try context.all("Car").isEmpty)
+    }
+  }
 }
