@@ -170,6 +170,8 @@ extension NSManagedObjectContext {
 
   /// Applies the delete rules of one object that an undo deletes to the objects that still refer to
   /// it; if something can't be read, it's left for the save.
+  ///
+  /// Others that it refers to itself stay: it may have got them with its insertion.
   private func propagateUndo(of object: NSManagedObject) {
     object.willAccess()
     let earlierError = faultFailures.last
@@ -181,8 +183,10 @@ extension NSManagedObjectContext {
         !$0.isDeleted && $0.context === self
       }
       switch (relationship.deleteRule, relationship.inverseRelationship) {
-      case (.cascadeDeleteRule, _):
-        for other in related { markForDeletion(other) }
+      case (.cascadeDeleteRule, let inverse?):
+        for other in related where object.isReferred(by: other, relationship, inverse) {
+          markForDeletion(other)
+        }
       case (.nullifyDeleteRule, let inverse?):
         for other in related where object.isReferred(by: other, relationship, inverse) {
           rememberForUndo(other)

@@ -217,6 +217,41 @@ struct UndoRelationshipTests {
     }
   }
 
+  /// The delete rules apply to what refers to the new object after the undo.
+  @Test(
+    "Undoing a saved insertion keeps what was moved to the new object in its event",
+    arguments: StoreKind.allCases, [true, false])
+  func undoneInsertionKeepsMovedObjects(_ kind: StoreKind, _ refreshes: Bool) throws {
+    let bed = try ContextBed(kind)
+    let context = undoing(bed)
+    try context.performAndWait {
+      let first = context.make("Person", ["name": "first"])
+      let gadget = context.make("Gadget", ["owner": first])
+      try context.save()
+      let second = context.make("Person", ["name": "second"])
+      gadget.setValue(second, forKey: "owner")
+      try context.save()
+      if refreshes { context.refreshAllObjects() }
+      for round in 0..<2 {
+        context.undo()
+        #expect(second.isDeleted && !gadget.isDeleted, "\(round)")
+        #expect(gadget.value(forKey: "owner") as? NSManagedObject === first, "\(round)")
+        try context.save()
+        guard round == 0 else { continue }
+        context.redo()
+        #expect(gadget.value(forKey: "owner") as? NSManagedObject === second)
+        try context.save()
+      }
+    }
+    let check = bed.context()
+    let owners = try check.performAndWait {
+      try check.everyObject(of: "Gadget").map {
+        ($0.value(forKey: "owner") as? NSManagedObject)?.label
+      }
+    }
+    #expect(owners == ["first"])
+  }
+
   @Test(
     "A deletion is undone together with what a save changes by its delete rules",
     arguments: StoreKind.allCases)
