@@ -142,10 +142,13 @@ open class UndoManager: NSObject {
     undoNestedGroup()
   }
 
-  /// Undoes the last group that was ended, without ending the open one.
+  /// Undoes the last group without ending the open one: the last group inside of that, or, if it's
+  /// empty, the last top-level group.
+  ///
+  /// Does nothing if the open group has an action after its last group.
   open func undoNestedGroup() {
     post(.NSUndoManagerCheckpoint)
-    guard let group = undoStack.popLast() else { return }
+    guard let group = takeLastGroup() else { return }
     post(.NSUndoManagerWillUndoChange)
     isUndoing = true
     run(group)
@@ -231,6 +234,16 @@ open class UndoManager: NSObject {
     let opposite = openGroups.first
     openGroups = outer
     if let opposite, !opposite.steps.isEmpty { push(opposite) }
+  }
+
+  /// Removes and returns the group to undo next.
+  private func takeLastGroup() -> UndoGroup? {
+    guard let open = openGroups.last(where: { !$0.steps.isEmpty }) else {
+      return undoStack.popLast()
+    }
+    guard case .group(let group)? = open.steps.last else { return nil }
+    open.steps.removeLast()
+    return group
   }
 
   private func push(_ group: UndoGroup) {

@@ -240,6 +240,41 @@ struct UndoTests {
     #expect(!manager.canUndo)
   }
 
+  @Test("undoNestedGroup undoes the last group inside of the open one")
+  func nestedGroupIsUndone() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    try context.performAndWait {
+      let manager = UndoManager()
+      context.undoManager = manager
+      let person = context.object(with: ids[0])
+      person.label = "a"
+      context.processPendingChanges()
+      manager.beginUndoGrouping()
+      person.label = "b"
+      manager.beginUndoGrouping()
+      person.label = "c"
+      manager.endUndoGrouping()
+      manager.undoNestedGroup()
+      #expect(person.label == "b" && manager.groupingLevel == 1 && manager.undoCount == 1)
+      manager.registerUndo(withTarget: person) { _ in }
+      manager.undoNestedGroup()
+      #expect(person.label == "b" && manager.undoCount == 1)
+      manager.endUndoGrouping()
+      context.undo()
+      #expect(person.label == "a")
+      context.undo()
+      #expect(person.label == "p1" && !manager.canUndo)
+      manager.beginUndoGrouping()
+      manager.undoNestedGroup()
+      manager.endUndoGrouping()
+      context.redo()
+      #expect(person.label == "a")
+      try context.save()
+    }
+  }
+
   @Test(
     "A join row that was deleted in the meantime isn't restored by undo",
     arguments: StoreKind.ofRows)
