@@ -5,7 +5,7 @@ import ProfileEvents
 
 extension NSManagedObjectContext {
   /// Posts a notification on the context's queue, with the context as its object; one event.
-  final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+  final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]?) {
     let event = scope.begin(.notification)
     NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
     scope.end(event) { $0.entity = name.rawValue }
@@ -144,7 +144,7 @@ extension Notification.Name {
   /// `userInfo` has sets of objects.
   public static let NSManagedObjectContextObjectsDidChange = Notification.Name(
     "NSObjectsChangedInManagingContextNotification")
-  /// Posted when a context with changes is about to save.
+  /// Posted when a context is about to save; there's no `userInfo`.
   public static let NSManagedObjectContextWillSave = Notification.Name(
     "NSManagingContextWillSaveChangesNotification")
   /// Posted after a context has saved.

@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
   final func save(at file: String, _ line: Int) throws {
     try located(file, line) {
       processPendingChanges()
-      post(.NSManagedObjectContextWillSave, [:])
+      post(.NSManagedObjectContextWillSave, nil)
       guard hasChanges else { return try saveNothing() }
       var operation = SaveOperation(in: self)
       let rounds = try scope.reportingFailure(of: .save) { try operation.prepare() }

@@ -189,9 +189,10 @@ struct SaveTests {
     ]
     let observers = names.map { name in
       center.addObserver(forName: name, object: context, queue: nil) { note in
-        let sizes = (note.userInfo ?? [:]).compactMap { key, value in
-          (value as? Set<NSManagedObject>).map { "\(key) \($0.count)" }
-        }
+        let sizes =
+          note.userInfo?.compactMap { key, value in
+            (value as? Set<NSManagedObject>).map { "\(key) \($0.count)" }
+          } ?? ["no userInfo"]
         notes.add(([name.rawValue] + sizes.sorted()).joined(separator: ", "))
       }
     }
@@ -208,7 +209,7 @@ struct SaveTests {
     #expect(
       notes.lines == [
         "NSObjectsChangedInManagingContextNotification, updated 3",
-        "NSManagingContextWillSaveChangesNotification",
+        "NSManagingContextWillSaveChangesNotification, no userInfo",
         "NSManagingContextDidSaveChangesNotification, deleted 0, inserted 0, updated 3",
       ])
   }
