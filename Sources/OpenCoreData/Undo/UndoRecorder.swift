@@ -330,8 +330,8 @@ struct RelationshipChange {
     object.layout.toMany[position - object.layout.slots.count]
   }
 
-  /// Returns the many-to-many relationships between objects that are deleted together, as changes
-  /// whose undo restores them; those that `changes` have added aren't included.
+  /// Returns the many-to-many relationships between objects that are deleted together, and the order
+  /// of ordered ones, as changes whose undo restores them, without what `changes` have added.
   ///
   /// Delete propagation doesn't change them, because both ends are deleted.
   static func all(
@@ -341,15 +341,16 @@ struct RelationshipChange {
     return objects.flatMap { object in
       object.layout.toMany.enumerated().compactMap { index, relationship in
         let position = object.layout.valueIndex(.toMany(index))
-        guard relationship.inverseRelationship?.isToMany == true,
-          case .toMany(let value)? = object.values?[position],
-          var lost = value.objects?.intersection(deleted), !lost.isEmpty
+        guard case .toMany(let value)? = object.values?[position],
+          relationship.inverseRelationship.map({ $0.isToMany || relationship.isOrdered }) == true,
+          var lost = value.objects?.intersection(deleted), !lost.isEmpty || relationship.isOrdered
         else { return nil }
-        for change in changes where change.object === object && change.position == position {
-          lost.subtract(change.gained)
-        }
         var before = UnsavedDestinations()
         before.list = value.list
+        for change in changes where change.object === object && change.position == position {
+          lost.subtract(change.gained)
+          before.list = change.before.list ?? before.list
+        }
         return RelationshipChange(
           object: object, position: position, before: before, gained: [], lost: lost)
       }
