@@ -86,10 +86,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     set {
       if newValue != nil, results.dictionaries != nil { FetchedResults.stopFollowingDictionaries() }
       results.delegate = newValue
-      results.makeDelegateController = { results in
-        let request = NSFetchRequest<any NSFetchRequestResult>()
-        return NSFetchedResultsController<any NSFetchRequestResult>(
-          results: results, fetchRequest: request)
+      results.makeDelegateController = { [fetchRequest] results in
+        NSFetchedResultsController<any NSFetchRequestResult>(
+          results: results, fetchRequest: NSFetchRequest(copying: fetchRequest))
       }
     }
   }
@@ -181,8 +180,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 ///
 /// All methods are optional, and are called on the context's queue, from `processPendingChanges` or
 /// a merge. The controller that is passed returns objects as `any NSFetchRequestResult`; it's
-/// another instance with the same results, because generic classes can't be cast on Linux. Apple
-/// counterpart: the same name.
+/// another instance with the same results and a copy of the request, because generic classes can't
+/// be cast on Linux. Apple counterpart: the same name.
 public protocol NSFetchedResultsControllerDelegate: AnyObject {
   /// Called before changes are reported.
   func controllerWillChangeContent(

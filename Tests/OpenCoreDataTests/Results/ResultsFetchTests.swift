@@ -47,6 +47,40 @@ struct ResultsFetchTests {
     }
   }
 
+  /// A delegate of several controllers knows them by their requests.
+  @Test("A delegate's controller has the properties of the request")
+  func delegatesControllerHasTheRequest() throws {
+    final class RequestListener: NSFetchedResultsControllerDelegate {
+      var requests: [NSFetchRequest<any NSFetchRequestResult>] = []
+
+      func controllerDidChangeContent(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>
+      ) {
+        requests.append(controller.fetchRequest)
+      }
+    }
+    let bed = try ContextBed(.memory)
+    try bed.addPeople(1)
+    let context = bed.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+        cacheName: nil)
+      let listener = RequestListener()
+      controller.delegate = listener
+      // A request can be changed between fetches.
+      request.predicate = NSPredicate(format: "number > 0")
+      try controller.performFetch()
+      try context.people().first?.number = 2
+      context.processPendingChanges()
+      #expect(listener.requests.map { $0.entityName } == ["Person"])
+      #expect(listener.requests.first?.sortDescriptors?.map { $0.key } == ["number"])
+      #expect(listener.requests.first?.predicate == request.predicate)
+    }
+  }
+
   @Test(
     "A new object leaves the list if it's deleted before its insertion is posted",
     arguments: [0, 2])
