@@ -90,7 +90,6 @@ private struct MigrationCheck {
       .map { folder.appendingPathComponent($0) }
       .filter { url in
         guard let file = try? FileHandle(forReadingFrom: url) else { return false }
-        defer { try? file.close() }
         return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
       }
   }

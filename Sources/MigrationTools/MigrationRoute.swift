@@ -131,7 +131,6 @@ package struct MigrationRoute {
     guard FileKind.mode(of: path, followingLinks: true).map({ $0 & S_IFMT == S_IFREG }) == true,
       let file = try? FileHandle(forReadingFrom: url)
     else { return nil }
-    defer { try? file.close() }
     let start: Data
     do {
       start = try file.read(upToCount: 8) ?? Data()

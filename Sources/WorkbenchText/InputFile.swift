@@ -159,7 +159,8 @@ package enum ModelFile {
       url.lastPathComponent != "contents", !InvalidInputError.isSpecial(url.path),
       let file = try? FileHandle(forReadingFrom: url)
     else { return false }
-    defer { try? file.close() }
+    // Released, not closed: after a `close()` that fails, the release would close the number again,
+    // which another thread can have by then.
     let head = (try? file.read(upToCount: 16)) ?? Data()
     return !head.starts(with: Data("bplist".utf8)) && !head.starts(with: Data("<".utf8))
   }

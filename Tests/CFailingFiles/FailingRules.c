@@ -156,11 +156,17 @@ void close_and_keep_number(int file) {
   pthread_mutex_unlock(&lock);
 }
 
+static _Thread_local int64_t closed_again;
+
+int64_t failing_files_closed_again(void) { return closed_again; }
+
 void forget_number(int file) {
   if (!atomic_load(&has_kept)) return;
   pthread_mutex_lock(&lock);
   for (int index = 0; index < MAXIMUM_KEPT; index++) {
-    if (kept[index] == file) kept[index] = 0;
+    if (kept[index] != file) continue;
+    kept[index] = 0;
+    closed_again++;
   }
   pthread_mutex_unlock(&lock);
 }

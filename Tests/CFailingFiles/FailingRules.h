@@ -31,7 +31,7 @@ int is_sqlite(void *address);
 /* Closes a file, but keeps the number of its descriptor in use until 64 other numbers are kept. */
 void close_and_keep_number(int file);
 
-/* Ends that a descriptor's number is only kept in use: its owner closes it. */
+/* Ends that a descriptor's number is only kept in use: its owner closes it, which is counted. */
 void forget_number(int file);
 
 #pragma GCC visibility pop

@@ -86,6 +86,9 @@ package enum FailingFiles {
   /// Whether failures are possible in this process; they aren't with a sanitizer.
   package static var isAvailable: Bool { failing_files_is_available() != 0 }
 
+  /// The number of files that this thread has closed again after a close that failed.
+  package static var closedAgain: Int { Int(failing_files_closed_again()) }
+
   /// Runs a body in which operations on files below a folder fail.
   ///
   /// - Parameters:

@@ -70,7 +70,6 @@ struct ScenarioRun: Sendable {
     input: URL, errors: URL, out: URL, temporary: URL
   ) throws -> ChildProcess {
     let file = try FileHandle(forWritingTo: errors)
-    defer { try? file.close() }
     return try ChildProcess(
       ["run", "--text", input.path, "--report", "json", "--out", out.path, "--quiet", "--", path],
       temporary: temporary, input: FileHandle.nullDevice, output: FileHandle.nullDevice,
@@ -80,7 +79,6 @@ struct ScenarioRun: Sendable {
   /// Returns the start of a file as text.
   private static func text(of file: URL) -> String {
     guard let handle = try? FileHandle(forReadingFrom: file) else { return "" }
-    defer { try? handle.close() }
     let data = (try? handle.read(upToCount: InputLimits.browserOutput)) ?? Data()
     return String(decoding: data, as: UTF8.self)
   }

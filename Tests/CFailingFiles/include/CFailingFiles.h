@@ -66,6 +66,9 @@ int failing_files_set(const struct failing_files_rule *rule);
 /* Ends a rule. */
 void failing_files_end(int number, struct failing_files_report *report);
 
+/* The number of files that this thread has closed again after a close that failed. */
+int64_t failing_files_closed_again(void);
+
 /* A successful call that changed a file or a folder, or that made earlier changes durable. */
 struct failing_files_change {
   int kind;          /* create, write, truncate, sync, rename, link, remove, or make */

@@ -81,7 +81,9 @@ struct FailingFilesTests {
     #expect(report.failures == 1)
     let kept = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file)")
     #expect(kept == "/dev/null")
+    let closedBefore = FailingFiles.closedAgain
     #expect(close(file) == 0)
+    #expect(FailingFiles.closedAgain == closedBefore + 1)
   }
 
   @Test("A list of names fails when it's opened, at its first name, or after it")

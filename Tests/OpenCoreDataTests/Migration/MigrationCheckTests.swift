@@ -1,4 +1,5 @@
 import CoreDataCosts
+import FailingFiles
 import OpenCoreData
 import Testing
 
@@ -396,6 +397,32 @@ struct MigrationCheckTests {
     #expect(written.objects["Mood"] == [["code": "m1", "rating": 10]])
     #expect(
       try checkMigrations(ofStoresIn: folder.stores, to: model, matching: fixture).passes)
+  }
+}
+
+@Suite(
+  "Failures while stores to check are found",
+  .enabled(if: FailingFiles.isAvailable, "a sanitizer replaces file operations"), .serialized)
+struct FoundStoresFailureTests {
+  /// The number may belong to another thread's file by then.
+  @Test("A file whose close fails isn't closed again")
+  func fileIsClosedOnce() throws {
+    let store = try MigratedStore()
+    defer { withExtendedLifetime(store) {} }
+    let folder = store.url.deletingLastPathComponent()
+    try Data("not a store".utf8).write(to: folder.appendingPathComponent("Notes.txt"))
+    let closedBefore = FailingFiles.closedAgain
+    let (result, report) = FailingFiles.run(
+      below: folder.appendingPathComponent("Notes.txt"), counting: [.close],
+      failure: .init(.inputOutput, at: 1, isPermanent: true)
+    ) {
+      try checkMigrations(
+        ofStoresIn: folder, to: NSManagedObjectModel(),
+        matching: MigrationFixture(keys: [:], objects: [:]))
+    }
+    #expect(report.failures == 1)
+    #expect(throws: MigrationCheckError.self) { try result.get() }
+    #expect(FailingFiles.closedAgain == closedBefore)
   }
 }
 

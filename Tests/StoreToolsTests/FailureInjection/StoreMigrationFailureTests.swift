@@ -126,6 +126,23 @@ struct StoreMigrationFailureTests {
     #expect(effects > 0)
   }
 
+  /// The number may belong to another thread's file by then.
+  @Test("A file whose close fails isn't closed again when a route is found")
+  func fileIsClosedOnce() throws {
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    try Self.create(in: folder)
+    let store = folder.file(Self.storeName)
+    let found = try FoundModel(path: folder.file(Self.modelName).path, version: Self.versions[2])
+    let closedBefore = FailingFiles.closedAgain
+    let (result, report) = FailingFiles.run(
+      below: store, counting: [.close], failure: .init(.inputOutput, at: 1, isPermanent: true)
+    ) { try MigrationRoute(of: store.path, to: found) }
+    #expect(report.failures > 1)
+    #expect(try !result.get().isCurrent)
+    #expect(FailingFiles.closedAgain == closedBefore)
+  }
+
   /// Checks the store and its backup after an attempt.
   private static func check(
     _ attempt: FailureSweep<MigrationRehearsal>.Attempt, _ rows: [[SQLiteValue]], _ name: String
