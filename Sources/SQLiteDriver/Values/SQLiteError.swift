@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 
 /// An error of SQLite, with the SQL that caused it.
 package struct SQLiteError: Error, Sendable, Hashable {
@@ -24,6 +25,9 @@ package struct SQLiteError: Error, Sendable, Hashable {
   ///
   /// Call this initializer before any other call with that handle.
   init(handle: OpaquePointer?, code: Int32, sql: String? = nil) {
+    // To SQLite, a page that the file system can't read is corrupt, too.
+    let isUnread = code & 0xFF == SQLITE_CORRUPT && handle.map(SQLiteError.hasFailedToRead) == true
+    let code = isUnread ? ResultCode.unreadPage.rawValue : code
     var message = ResultCode(rawValue: code).text
     var offset: Int?
     if let handle, sqlite3_errcode(handle) & 0xFF == code & 0xFF {
@@ -32,6 +36,28 @@ package struct SQLiteError: Error, Sendable, Hashable {
       offset = sql == nil || position < 0 ? nil : Int(position)
     }
     self.init(code: ResultCode(rawValue: code), message: message, sql: sql, offset: offset)
+  }
+}
+
+extension SQLiteError {
+  /// Returns whether the file system has failed to read the database or its WAL.
+  ///
+  /// SQLite keeps the number of a file's last error.
+  private static func hasFailedToRead(_ handle: OpaquePointer) -> Bool {
+    var number: Int32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &number)
+    if isOfReading(number) { return true }
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    guard let log, let methods = log.pointee.pMethods else { return false }
+    number = 0
+    _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &number)
+    return isOfReading(number)
+  }
+
+  /// Whether an error number is one that SQLite reports as a corrupt file when it reads.
+  private static func isOfReading(_ number: Int32) -> Bool {
+    [EIO, ENXIO, ERANGE].contains(number)
   }
 }
 
@@ -79,6 +105,11 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     primary == .full || rawValue == SQLITE_IOERR | (19 << 8)
   }
 
+  /// Whether a file couldn't be read.
+  package var isOfReading: Bool {
+    [ResultCode.unreadPage.rawValue, SQLITE_IOERR | (1 << 8)].contains(rawValue)
+  }
+
   /// SQLite's short description, such as `database is locked`.
   package var text: String {
     String(cString: sqlite3_errstr(rawValue))
@@ -109,6 +140,8 @@ extension ResultCode {
   /// Encrypted databases have the same error.
   package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
 
+  /// Extended code: the file system couldn't read a page, which SQLite takes for corruption.
+  package static let unreadPage = ResultCode(rawValue: SQLITE_IOERR | (33 << 8))
   /// Extended code: the path refers to a folder.
   package static let cantOpenIsDirectory = ResultCode(rawValue: SQLITE_CANTOPEN | (2 << 8))
   /// Extended code: a unique index already contains the values.

@@ -3,8 +3,8 @@ import SQLiteDriver
 
 /// The difference between a corrupt file and one that can't be read.
 ///
-/// To SQLite, a page that the file system can't read is corrupt, too; see `SQLITE_IOERR_CORRUPTFS`.
-/// So if it reports that a file is corrupt, the file is read, and SQLite is asked again.
+/// To SQLite's check of a file, a page that the file system can't read is corrupt, too. So if it
+/// reports that a file is corrupt, the file is read, and SQLite is asked again.
 enum Corruption {
   /// Returns the result of a closure, which is called again if the file seems to be corrupt.
   ///

@@ -64,4 +64,26 @@ struct ReportFailureTests {
     }
     #expect(attempts > 10)
   }
+
+  @Test("A store that can't be read isn't called corrupt", arguments: [false, true])
+  func unreadableStoresAreNotCorrupt(isPermanent: Bool) throws {
+    let store = try OfficeStore()
+    let folder = try TemporaryFolder()
+    let copy = folder.file("Office.sqlite")
+    try FileManager.default.copyItem(at: store.url, to: copy)
+    var refusals = 0
+    for number in 1... {
+      let (result, report) = FailingFiles.run(
+        below: copy, counting: [.read],
+        failure: .init(.inputOutput, at: number, isPermanent: isPermanent)
+      ) { try InvalidInputError.check(copy) }
+      guard report.failures > 0 else { break }
+      guard case .failure(let error) = result else { continue }
+      refusals += 1
+      let refusal = try #require(error as? InvalidInputError, "\(number)")
+      #expect(refusal.kind == .missing, "\(number): \(refusal)")
+      #expect(refusal.message.contains("can't be read"), "\(number): \(refusal)")
+    }
+    #expect(refusals > 2)
+  }
 }
