@@ -81,8 +81,22 @@ struct Failure {
     switch code.primary {
     case .corrupt, .notADatabase: .badInput
     case .cantOpen, .permission: .missingFile
+    case .inputOutput where code.isOfReading: .missingFile
     case .busy, .inputOutput, .full, .readOnly, .outOfMemory: .runFailed
     default: nil
+    }
+  }
+
+  /// Returns whether an error is about a file that the file system can't read to its end.
+  ///
+  /// **Cost:** reads the file.
+  private static func isUnread(_ error: NSError) -> Bool {
+    guard let path = error.userInfo[NSFilePathErrorKey] as? String else { return false }
+    do throws(SQLiteError) {
+      try StoreFileInspection(path: path).readFiles()
+      return false
+    } catch {
+      return error.code.primary == .inputOutput
     }
   }
 
@@ -95,6 +109,7 @@ struct Failure {
     if let status = resultCode(of: error).flatMap(status(of:)) { return status }
     guard error.domain == NSCocoaErrorDomain else { return .runFailed }
     switch error.code {
+    case NSPersistentStoreOpenError where isUnread(error): return .missingFile
     case NSPersistentStoreInvalidTypeError...NSPersistentStoreIncompatibleSchemaError,
       NSPersistentStoreOpenError, NSPersistentStoreIncompatibleVersionHashError, NSSQLiteError,
       // A request that can't be executed, such as a predicate that can't be translated to SQL.

@@ -34,8 +34,10 @@ package enum StoreRepair {
       throw InvalidInputError(error, path: url.relativePath)
     }
     guard let model = model ?? corrupt.storedModel else {
+      let problem = "\(url.relativePath) contains no readable model"
       throw InvalidInputError(
-        kind: .unusable, message: "\(url.relativePath) contains no readable model",
+        kind: corrupt.unreadable.isEmpty ? .unusable : .missing,
+        message: ([problem] + corrupt.unreadable).joined(separator: "; "),
         nextStep: "specify the store's model with --model")
     }
     try check(corrupt, model, url)

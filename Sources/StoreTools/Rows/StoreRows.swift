@@ -1,4 +1,5 @@
 package import OpenCoreData
+import SQLiteDriver
 package import WorkbenchText
 
 /// The rows of an entity, read through the framework.
@@ -174,8 +175,13 @@ package struct StoreRows {
     let faultError = context.performAndWait { context.faultError }
     let errors = skippedRows.take() + [faultError].compactMap(\.self)
     guard !errors.isEmpty else { return }
+    let isUnread = faultError.map { error in
+      error.domain == NSSQLiteErrorDomain
+        && ResultCode(rawValue: Int32(truncatingIfNeeded: error.code)).primary == .inputOutput
+    }
     throw InvalidInputError(
-      kind: .unusable, message: "some data couldn't be read: \(SkippedRowsText.list(errors))",
+      kind: isUnread == true ? .missing : .unusable,
+      message: "some data couldn't be read: \(SkippedRowsText.list(errors))",
       nextStep: "run `cdprof doctor` to check the store")
   }
 }

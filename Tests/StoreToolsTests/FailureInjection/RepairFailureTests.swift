@@ -56,4 +56,17 @@ struct RepairFailureTests {
     }
     #expect(missing > 0)
   }
+
+  @Test("Without its model, a file that can't be read isn't one without a model")
+  func unreadableModelIsNamed() throws {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(folder)
+    let (result, report) = FailingFiles.run(
+      below: store, counting: [.read], failure: .init(.inputOutput, at: 1, isPermanent: true)
+    ) { try StoreRepair.repair(store, to: folder.file("repaired.sqlite")) }
+    #expect(report.failures > 0)
+    let error = #expect(throws: InvalidInputError.self) { try result.get() }
+    #expect(error?.kind == .missing)
+    #expect(error?.message.contains("can't be read: ") == true)
+  }
 }

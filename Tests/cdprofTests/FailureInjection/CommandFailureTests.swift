@@ -290,6 +290,37 @@ struct CommandFailureTests {
     #expect(attempts > 2)
   }
 
+  /// Neither invalid nor corrupt, wherever the disk fails.
+  @Test(arguments: ["model", "rows"])
+  func anInputThatCannotBeReadIsMissing(command: String) throws {
+    let folder = try TestFolder()
+    try CommandWork.all[0].create(in: folder.url)
+    let store = folder.file("Store.sqlite")
+    let entity = try #require(
+      NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store).entities.first?.name)
+    let work: any Executable =
+      try command == "model" ? Model.parse([store.path]) : Rows.parse([store.path, entity])
+    var failures = 0
+    for number in 1... {
+      let (result, report) = FailingFiles.run(
+        below: store, counting: [.read],
+        failure: .init(.inputOutput, at: number, isPermanent: true)
+      ) { () -> Failure? in
+        do {
+          _ = try work.execute(Console())
+          return nil
+        } catch {
+          return Failure(error)
+        }
+      }
+      guard report.failures > 0 else { break }
+      guard let failure = try result.get() else { continue }
+      failures += 1
+      #expect(failure.status == .missingFile, "\(number): \(failure)")
+    }
+    #expect(failures > 2)
+  }
+
   /// The contents of all files by path, in which the path of the folder, and that of the template
   /// that it's a copy of, are the same.
   private static func contents(of folder: URL, _ template: URL) throws -> [String: Data] {
