@@ -6,8 +6,19 @@ package import WorkbenchText
 
 /// The block of a `repeat`: the number of repetitions, and the lines.
 struct RepeatBlock {
+  /// A line, which can be another block.
+  final class Line {
+    let text: String
+    /// The block, or `nil` if the line is another one or is invalid.
+    private(set) lazy var block: RepeatBlock? = RepeatBlock.nested(in: text)
+
+    fileprivate init(_ text: String) {
+      self.text = text
+    }
+  }
+
   let count: Int
-  let lines: [String]
+  let lines: [Line]
 
   /// Creates a block from a line, or from several with line feeds.
   ///
@@ -40,11 +51,11 @@ struct RepeatBlock {
         nextStep: "put it on the next line")
     }
     self.count = count
-    self.lines = lines.filter { line in line.contains { !$0.isWhitespace } }
+    self.lines = lines.filter { line in line.contains { !$0.isWhitespace } }.map(Line.init)
   }
 
   /// Returns the block in a line of a block, or `nil` if the line is another one or is invalid.
-  static func nested(in line: String) -> RepeatBlock? {
+  private static func nested(in line: String) -> RepeatBlock? {
     guard beginsBlock(line) else { return nil }
     return try? RepeatBlock(line, at: SourceRange(line: 1, column: 1))
   }
@@ -61,7 +72,7 @@ struct RepeatBlock {
     // An empty block is repeated, too.
     var (written, once) = lines.isEmpty ? (1, 1) : (0, 0)
     for line in lines {
-      let inner = try RepeatBlock.nested(in: line)?.lineCounts(depth: depth + 1)
+      let inner = try line.block?.lineCounts(depth: depth + 1)
       written += inner?.written ?? 1
       once += inner?.run ?? 1
     }
@@ -211,13 +222,13 @@ extension ShellEngine {
         let (run, count) = (current.number, current.results.count)
         let path = position + [index]
         let result: ShellAnswer
-        let nested = RepeatBlock.nested(in: line)
+        let nested = line.block
         if let interrupted = isInterrupted {
           result = interrupted
         } else if let nested {
           result = self.run(nested, at: callSite, in: path, adding: &steps)
         } else {
-          result = plainAnswer(to: line, at: callSite)
+          result = plainAnswer(to: line.text, at: callSite)
         }
         if nested == nil, current.number == run, current.results.count == count + 1,
           let step = current.results.last

@@ -174,6 +174,18 @@ struct ShellHabitsTests {
     #expect(failed?.message.hasPrefix("repetition 1 of 2: repetition 1 of 3: ") == true)
   }
 
+  @Test("a block in a block isn't read again for each repetition")
+  func nestedBlocksAreReadOnce() throws {
+    let shell = try ShellSession(small)
+    func duration(_ count: Int) -> Duration {
+      let line = "repeat \(count) { repeat 1 { \(String(repeating: ";", count: 90_000)) } }"
+      return ContinuousClock().measure { #expect(shell.type(line).failure == nil) }
+    }
+    let once = duration(1)
+    // It would be about 100 times as much.
+    #expect(duration(400) < once * 20)
+  }
+
   private static func nested(_ block: String, depth: Int) -> String {
     String(repeating: "\(block) { ", count: depth) + "rollback"
       + String(repeating: " }", count: depth)
