@@ -106,7 +106,7 @@ package enum OutputFile {
     }
     try checkStore(url, force: nil)
     let folder = path.deletingLastPathComponent
-    guard folder.isEmpty || FileKind.mode(of: folder, followingLinks: true) != nil else {
+    guard folder.isEmpty || FileKind.exists(folder, followingLinks: true) else {
       throw InvalidInputError(
         kind: .missing, message: "there's no folder \(folder) for the new file",
         nextStep: "create it, or write to another folder")

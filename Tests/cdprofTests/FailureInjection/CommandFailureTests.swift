@@ -252,6 +252,18 @@ struct CommandFailureTests {
     #expect(try Data(contentsOf: file) == own)
   }
 
+  /// Such as because the folder above it can't be searched.
+  @Test func aFolderOfANewStoreThatCannotBeExaminedIsNotMissing() throws {
+    let folder = try TestFolder()
+    let (result, report) = FailingFiles.run(
+      below: folder.url, counting: [.status],
+      failure: .init(.denied, at: 1, isPermanent: true)
+    ) { try OutputFile.checkNewStore(folder.file("New.sqlite")) }
+    #expect(report.failures > 0)
+    let error = #expect(throws: NSError.self) { try result.get() }
+    #expect(error?.domain == NSPOSIXErrorDomain && error?.code == Int(EACCES))
+  }
+
   /// Otherwise, a run would succeed without the scenarios in it.
   @Test func aSubfolderThatCannotBeReadIsNotLeftOut() throws {
     let folder = try TestFolder()
