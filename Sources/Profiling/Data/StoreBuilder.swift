@@ -57,10 +57,12 @@ package struct StoreBuilder {
     var made: [String: [NSManagedObjectID]] = [:]
     var rows = 0
     let order = BuildOrder(plans: plans, model: model)
+    var filled: [String: Int] = [:]
     for plan in order.plans {
       var fill = EntityFill(
-        plan: plan, model: model, seed: seed, late: order.late[plan.entity] ?? [])
+        plan: plan, model: model, seed: seed, late: order.late[plan.entity] ?? [], after: filled)
       let count = counts[plan.entity] ?? 0
+      filled[plan.entity] = count
       for start in stride(from: 0, to: count, by: StoreBuilder.batch) {
         let range = start..<min(count, start + StoreBuilder.batch)
         try StoreBuilder.saving(plan) {
@@ -134,11 +136,15 @@ struct EntityFill {
   ///   - model: The model of the store.
   ///   - seed: The seed of the random values.
   ///   - late: The relationships that aren't set when objects are inserted.
-  init(plan: EntityPlan, model: NSManagedObjectModel, seed: UInt64, late: Set<String>) {
+  ///   - rows: The row counts of the entities that are filled before.
+  init(
+    plan: EntityPlan, model: NSManagedObjectModel, seed: UInt64, late: Set<String>,
+    after rows: [String: Int] = [:]
+  ) {
     entity = plan.entity
     self.late = late
     guard let description = model.entitiesByName[plan.entity] else { return }
-    attributes = plan.filledAttributes(of: description).map { filled in
+    attributes = plan.filledAttributes(of: description, after: rows).map { filled in
       AttributeSource(filled, seed: seed, stream: "\(plan.entity).\(filled.attribute.name)")
     }
     links = plan.filledRelationships(of: description).map { relationship in
@@ -220,6 +226,7 @@ struct AttributeSource {
   private let type: NSAttributeType
   private let recipe: ValueRecipe
   private let literals: [Any?]
+  private let firstRow: Int
   private var random: SeededGenerator
 
   /// Creates a source of values.
@@ -233,6 +240,7 @@ struct AttributeSource {
     let type = filled.attribute.attributeType
     self.type = type
     recipe = filled.recipe
+    firstRow = filled.firstRow
     random = SeededGenerator(seed: seed, stream: stream)
     if case .literals(let words) = recipe {
       literals = words.map { AttributeLiteral(type).value(of: $0) }
@@ -245,21 +253,21 @@ struct AttributeSource {
   mutating func value(row: Int) -> Any? {
     switch recipe {
     case .serial(let least, let greatest):
-      number(AttributeSource.serial(row, least, greatest))
+      number(AttributeSource.serial(firstRow + row, least, greatest))
     case .random(let least, let greatest, let bound):
       number(random.whole(from: least, to: greatest, below: bound))
     case .hundredths(let least, let greatest, let bound):
       Decimal(random.whole(from: least, to: greatest, below: bound)) / 100
     case .fraction(let least, let greatest): fraction(least, greatest)
     case .text(let length, let isUnique):
-      random.text(length: length, row: isUnique ? row : nil)
-    case .dates(let seconds, let least): date(Double(least + row * seconds))
+      random.text(length: length, row: isUnique ? firstRow + row : nil)
+    case .dates(let seconds, let least): date(Double(least + (firstRow + row) * seconds))
     case .anyDate(let least, let greatest):
       date(Double(least + random.below(ValueRecipe.length(from: least, to: greatest))))
     case .flag: random.below(2) == 1
     case .bytes(let length): random.bytes(length: length)
     case .uuid: random.uuid()
-    case .address: URL(string: "https://example.org/\(row + 1)")
+    case .address: URL(string: "https://example.org/\(firstRow + row + 1)")
     case .literals: literals.isEmpty ? nil : literals[row % literals.count]
     case .none: nil
     }

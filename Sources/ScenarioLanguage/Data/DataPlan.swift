@@ -111,10 +111,24 @@ extension EntityPlan {
   package struct FilledAttribute {
     package var attribute: NSAttributeDescription
     package var recipe: ValueRecipe
+    /// The number of rows of other entities that share the attribute's uniqueness constraint and
+    /// are filled before; its values are those of the rows after them.
+    package var firstRow = 0
+
+    package init(attribute: NSAttributeDescription, recipe: ValueRecipe, firstRow: Int = 0) {
+      (self.attribute, self.recipe, self.firstRow) = (attribute, recipe, firstRow)
+    }
   }
 
   /// Returns the attributes that get generated values, sorted by name.
-  package func filledAttributes(of entity: NSEntityDescription) -> [FilledAttribute] {
+  ///
+  /// - Parameters:
+  ///   - entity: The entity of the plan.
+  ///   - rows: The row counts of the entities that are filled before, which can share an inherited
+  ///     uniqueness constraint.
+  package func filledAttributes(
+    of entity: NSEntityDescription, after rows: [String: Int] = [:]
+  ) -> [FilledAttribute] {
     let unique = entity.uniqueNames
     return entity.attributesByName.sorted { $0.key < $1.key }.compactMap { name, attribute in
       // A save validates transient attributes, too.
@@ -128,7 +142,8 @@ extension EntityPlan {
       }
       return FilledAttribute(
         attribute: attribute,
-        recipe: ValueRecipe(attribute, generator: generator, isUnique: unique.contains(name)))
+        recipe: ValueRecipe(attribute, generator: generator, isUnique: unique.contains(name)),
+        firstRow: entity.family(withUnique: name).reduce(0) { $0 + (rows[$1] ?? 0) })
     }
   }
 
@@ -167,6 +182,14 @@ extension NSEntityDescription {
   /// The attributes in the uniqueness constraints of the entity and its parent entities.
   fileprivate var uniqueNames: Set<String> {
     Set(uniquenessConstraintNames.joined()).union(superentity?.uniqueNames ?? [])
+  }
+
+  /// Returns the names of the entities among whose objects an attribute is in a uniqueness
+  /// constraint; empty if there's no constraint.
+  fileprivate func family(withUnique attribute: String) -> [String] {
+    if let parent = superentity?.family(withUnique: attribute), !parent.isEmpty { return parent }
+    let isOwn = uniquenessConstraintNames.contains { $0.contains(attribute) }
+    return isOwn ? concreteEntityNames : []
   }
 }
 

@@ -32,8 +32,10 @@ struct ExportedData {
         return
       }
       lines.line("let rows = try Rows(in: store, of: model)")
+      var filled: [String: Int] = [:]
       for plan in order.plans {
-        write(plan, late: order.late[plan.entity] ?? [], to: &lines)
+        write(plan, late: order.late[plan.entity] ?? [], after: filled, to: &lines)
+        filled[plan.entity] = counts[plan.entity] ?? 0
       }
       for plan in order.plans {
         guard let late = order.late[plan.entity], !late.isEmpty else { continue }
@@ -42,10 +44,12 @@ struct ExportedData {
     }
   }
 
-  private func write(_ plan: EntityPlan, late: Set<String>, to lines: inout SwiftLines) {
+  private func write(
+    _ plan: EntityPlan, late: Set<String>, after rows: [String: Int], to lines: inout SwiftLines
+  ) {
     let count = counts[plan.entity] ?? 0
     guard count > 0, let entity = model.entitiesByName[plan.entity] else { return }
-    let fill = plan.filledAttributes(of: entity)
+    let fill = plan.filledAttributes(of: entity, after: rows)
     let links = plan.filledRelationships(of: entity).filter { !late.contains($0.name) }
     write("insert(\(count), ", plan, attributes: fill, links: links, to: &lines)
   }
@@ -121,9 +125,10 @@ struct ExportedData {
 
   private func value(of filled: EntityPlan.FilledAttribute, named name: String) -> String {
     let type = filled.attribute.attributeType
+    let row = filled.firstRow == 0 ? "row" : "row + \(filled.firstRow)"
     switch filled.recipe {
     case .serial(let least, let greatest):
-      return ExportedData.number("serial(row, \(least), \(greatest))", type)
+      return ExportedData.number("serial(\(row), \(least), \(greatest))", type)
     case .random(let least, let greatest, let bound):
       return ExportedData.number("\(name).whole(\(least), \(greatest), below: \(bound))", type)
     case .hundredths(let least, let greatest, let bound):
@@ -132,16 +137,17 @@ struct ExportedData {
       let number = "\(name).fraction(\(least), \(greatest))"
       return type == .floatAttributeType ? "Float(\(number))" : number
     case .text(let length, let isUnique):
-      return "\(name).text(\(length), \(isUnique ? "row" : "nil"))"
+      return "\(name).text(\(length), \(isUnique ? row : "nil"))"
     case .dates(let seconds, let least):
-      return ExportedData.date("row * \(seconds)", after: least)
+      let factor = filled.firstRow == 0 ? row : "(\(row))"
+      return ExportedData.date("\(factor) * \(seconds)", after: least)
     case .anyDate(let least, let greatest):
       let length = ValueRecipe.length(from: least, to: greatest)
       return ExportedData.date("\(name).below(\(length))", after: least)
     case .flag: return "\(name).below(2) == 1"
     case .bytes(let length): return "\(name).bytes(\(length))"
     case .uuid: return "\(name).uuid()"
-    case .address: return "URL(string: \"https://example.org/\\(row + 1)\")"
+    case .address: return "URL(string: \"https://example.org/\\(row + \(filled.firstRow + 1))\")"
     case .literals: return "\(name)[row % \(name).count]"
     case .none: return "nil"
     }

@@ -106,6 +106,43 @@ struct StoreBuilderTests {
     #expect(people.allSatisfy { ["p1", "p2", "p3"].contains($0[4]) })
   }
 
+  @Test("Entities that inherit a uniqueness constraint have different values")
+  func inheritedConstraintsAreMet() throws {
+    let folder = try TemporaryFolder()
+    let parent = NSEntityDescription()
+    (parent.name, parent.isAbstract) = ("Place", true)
+    let types: [(String, NSAttributeType)] = [
+      ("code", .integer64AttributeType), ("name", .stringAttributeType),
+      ("founded", .dateAttributeType), ("site", .URIAttributeType),
+    ]
+    parent.properties = types.map { name, type in
+      let attribute = NSAttributeDescription()
+      (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, false)
+      return attribute
+    }
+    parent.uniquenessConstraints = types.map { [$0.0] }
+    let (city, village) = (NSEntityDescription(), NSEntityDescription())
+    (city.name, village.name) = ("City", "Village")
+    parent.subentities = [city, village]
+    let model = NSManagedObjectModel()
+    model.entities = [parent, city, village]
+    let plans = [try plan("Village", 4, [:]), try plan("City", 3, [:])]
+    let url = folder.file("places.sqlite")
+    _ = try ScenarioData.make(
+      DataPlan(source: .generated(plans)), model: model, scale: 1, at: url)
+    let session = try Session(storeURL: url, model: model, readOnly: true)
+    let context = session.stack.main
+    try context.performAndWait {
+      let places = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Place"))
+      #expect(places.count == 7)
+      #expect(Set(places.map { $0.value(forKey: "code") as? Int64 }).count == 7)
+      // The first entity has the values that it has alone.
+      let codes = places.filter { $0.entity.name == "Village" }
+        .compactMap { $0.value(forKey: "code") as? Int64 }.sorted()
+      #expect(codes == [1, 2, 3, 4])
+    }
+  }
+
   @Test("A required many-to-many relationship gets as many destinations as the model requires")
   func requiredManyToManyRelationshipsAreFilled() throws {
     let folder = try TemporaryFolder()
