@@ -57,10 +57,8 @@ final class MigrationStacks {
     options[NSReadOnlyPersistentStoreOption] = true
     let opened = try add(
       to: coordinators.source, sourceURL, sourceType, options, NSMigrationManagerSourceStoreError)
-    created = nil
-    if !FileStamp.exists(path: destinationURL.path, followsLinks: true) {
-      created = (destinationURL, destinationType)
-    }
+    created =
+      Self.isVacant(destinationURL, destinationType) ? (destinationURL, destinationType) : nil
     do {
       let store = try add(
         to: coordinators.destination, destinationURL, destinationType, destinationOptions,
@@ -103,6 +101,19 @@ final class MigrationStacks {
   func complete() {
     guard created != nil, let new = coordinators.destination.persistentStores.first else { return }
     new.metadata.removeValue(forKey: StoreMetadata.incompleteMigrationKey)
+  }
+
+  /// Returns whether there's no store at a URL: no file, or one without a table, of a SQLite store
+  /// whose creation was interrupted.
+  private static func isVacant(_ url: URL, _ type: NSPersistentStore.StoreType) -> Bool {
+    guard FileStamp.exists(path: url.path, followsLinks: true) else { return true }
+    guard type == .sqlite, let stamp = FileStamp(path: url.path) else { return false }
+    if stamp.size == 0 { return true }
+    guard let connection = try? Connection(path: url.path, access: .inspecting) else {
+      return false
+    }
+    defer { connection.close() }
+    return (try? SchemaBuilder.isBlank(connection)) == true
   }
 
   /// Removes a destination that a migration has created, but not completed, because the process was

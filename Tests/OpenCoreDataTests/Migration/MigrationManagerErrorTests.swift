@@ -46,6 +46,28 @@ struct MigrationManagerErrorTests {
     #expect(manager.migrationProgress == 1)
   }
 
+  /// A killed process leaves such a file before it can mark it as incomplete.
+  @Test("A destination without a table is a new store", arguments: [false, true])
+  func interruptedDestinationsAreNew(isEmpty: Bool) throws {
+    let (model, source, destination) = (Sample.model(), try Sample.store(), try MigratedStore())
+    if isEmpty {
+      try Data().write(to: destination.url)
+    } else {
+      let connection = try Connection(path: destination.url.path, access: .writing)
+      connection.close()
+      #expect(FileStamp(path: destination.url.path)?.size ?? 0 > 0)
+    }
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: model, destinationModel: model)
+    try NSMigrationManager(sourceModel: model, destinationModel: model).migrateStore(
+      from: source.url, type: .sqlite, mapping: mapping, to: destination.url, type: .sqlite)
+    let identifiers = try [source, destination].map { store in
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: store.url)[
+        NSStoreUUIDKey] as? String
+    }
+    #expect(identifiers[0] != nil && identifiers[0] == identifiers[1])
+  }
+
   @Test("A value of another type names the property and both types")
   func wrongTypeIsAnError() throws {
     let model = Sample.model { person, _ in
