@@ -131,7 +131,7 @@ package struct MigrationGrowth: Sendable, Equatable {
         obstacle = "There's no space for a copy with \(factor) times the rows."
         return nil
       }
-      try StoreFile.copy(from: store, to: copy)
+      try StoreFile.copy(from: store, to: copy, isSynced: false)
       try MultipliedStore.multiply(
         copy, by: factor, model: first.source, for: last.destination,
         configuration: first.configuration, limits: limits)

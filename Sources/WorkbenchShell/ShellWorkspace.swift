@@ -128,7 +128,7 @@ package final class ShellWorkspace {
     scratch = folder
     data = folder.appendingPathComponent("data.sqlite")
     do {
-      try StoreFile.copy(from: store, to: data)
+      try StoreFile.copy(from: store, to: data, isSynced: false)
     } catch {
       ScratchFolders.remove(folder)
       throw error
@@ -210,7 +210,7 @@ package final class ShellWorkspace {
         ignoresVersions: isInferred, sinks: sinks, interruption: interruption)
     }
     let copy = scratch.appendingPathComponent("try-\(copies + 1).sqlite")
-    try StoreFile.copy(from: data, to: copy)
+    try StoreFile.copy(from: data, to: copy, isSynced: false)
     let session = try Session(
       storeURL: copy, model: model, configuration: configuration, versions: versions,
       readOnly: false, sinks: sinks, interruption: interruption)

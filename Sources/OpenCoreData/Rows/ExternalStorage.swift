@@ -10,9 +10,14 @@ package struct ExternalStorage: Sendable {
   ///
   /// It needn't exist.
   package let folder: URL
+  /// Whether written files and their names are synced to disk.
+  let isSynced: Bool
 
   /// Creates the external storage of a store's file.
-  package init(storeURL: URL) {
+  ///
+  /// - Parameter isSynced: Whether written files and their names are synced to disk.
+  package init(storeURL: URL, isSynced: Bool = true) {
+    self.isSynced = isSynced
     let name = storeURL.deletingPathExtension().lastPathComponent
     folder = storeURL.deletingLastPathComponent()
       .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
@@ -34,6 +39,7 @@ package struct ExternalStorage: Sendable {
   private init(folder: URL, largestInRow: Int) {
     self.folder = folder
     self.largestInRow = largestInRow
+    isSynced = false
   }
 
   private static let inRow: UInt8 = 1

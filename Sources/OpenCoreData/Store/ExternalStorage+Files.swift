@@ -75,7 +75,7 @@ extension ExternalStorage {
     }
   }
 
-  /// Writes a value to a new file, and syncs it to disk; its name isn't synced.
+  /// Writes a value to a new file, and syncs it to disk if files are synced; its name isn't synced.
   ///
   /// - Throws: 640 if the disk is full, 512 if it can't be written.
   @discardableResult
@@ -83,7 +83,7 @@ extension ExternalStorage {
     do {
       let folder = try openFolder(creates: true)
       defer { close(folder) }
-      try FileDescriptors.write(value, to: file.name, in: folder)
+      try FileDescriptors.write(value, to: file.name, in: folder, syncs: isSynced)
       return file
     } catch {
       throw unwritable(error)
@@ -94,6 +94,7 @@ extension ExternalStorage {
   ///
   /// - Throws: The errors of writing a value.
   func syncNames() throws {
+    guard isSynced else { return }
     do {
       let folder = try openFolder()
       defer { close(folder) }
@@ -146,9 +147,9 @@ extension ExternalStorage {
     let target = try other.openFolder(creates: true)
     defer { close(target) }
     for name in try Self.regularNames(in: source) where wanted?.contains(name) ?? true {
-      try FileDescriptors.copy(name, from: source, to: target)
+      try FileDescriptors.copy(name, from: source, to: target, syncs: other.isSynced)
     }
-    try FileDescriptors.syncNames(in: target)
+    if other.isSynced { try FileDescriptors.syncNames(in: target) }
   }
 
   /// Adds all regular files to another store's folder on the same volume, which is created.
@@ -201,14 +202,14 @@ extension ExternalStorage {
 
   /// Returns the folder's descriptor; the caller closes it.
   ///
-  /// The name of a new folder is synced to disk.
+  /// The name of a new folder is synced to disk if files are.
   private func openFolder(creates: Bool = false) throws(FileProblem) -> Int32 {
     let support = folder.deletingLastPathComponent()
     var current = try FileDescriptors.openFolder(support.deletingLastPathComponent().path)
     for name in [support.lastPathComponent, folder.lastPathComponent] {
       if creates, mkdirat(current, name, 0o777) == 0 {
         do throws(FileProblem) {
-          try FileDescriptors.syncNames(in: current)
+          if isSynced { try FileDescriptors.syncNames(in: current) }
         } catch {
           close(current)
           throw error

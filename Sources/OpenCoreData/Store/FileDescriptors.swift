@@ -82,23 +82,23 @@ enum FileDescriptors {
   }
 
   static func write(
-    _ value: Data, to name: String, in folder: Int32
+    _ value: Data, to name: String, in folder: Int32, syncs: Bool = true
   ) throws(FileProblem) {
     let file = openat(folder, name, creating, 0o666)
     guard file >= 0 else { throw FileProblem(errno) }
     defer { close(file) }
     do throws(FileProblem) {
-      try append(value, to: file)
+      try append(value, to: file, syncs: syncs)
     } catch {
       unlinkat(folder, name, 0)
       throw error
     }
   }
 
-  /// Writes bytes at the end of an open file, and syncs it to disk.
-  static func append(_ value: Data, to file: Int32) throws(FileProblem) {
+  /// Writes bytes at the end of an open file, and syncs it to disk if requested.
+  static func append(_ value: Data, to file: Int32, syncs: Bool = true) throws(FileProblem) {
     if let problem = value.withUnsafeBytes({ put($0, into: file) }) { throw problem }
-    guard fsync(file) == 0 else { throw FileProblem(errno) }
+    guard !syncs || fsync(file) == 0 else { throw FileProblem(errno) }
   }
 
   /// Syncs the names in an open folder to disk; a file system that can't do this does it itself.
@@ -147,9 +147,10 @@ enum FileDescriptors {
     unlinkat(target, new, 0)
   }
 
-  /// Copies a file, and syncs the copy to disk.
+  /// Copies a file, and syncs the copy to disk if requested.
   static func copy(
-    _ name: String, from source: Int32, to target: Int32, as new: String? = nil
+    _ name: String, from source: Int32, to target: Int32, as new: String? = nil,
+    syncs: Bool = true
   ) throws(FileProblem) {
     let (file, _) = try openRegular(name, in: source)
     defer { close(file) }
@@ -158,7 +159,7 @@ enum FileDescriptors {
     defer { close(copy) }
     do throws(FileProblem) {
       try copyBytes(from: file, to: copy)
-      guard fsync(copy) == 0 else { throw FileProblem(errno) }
+      guard !syncs || fsync(copy) == 0 else { throw FileProblem(errno) }
     } catch {
       unlinkat(target, new ?? name, 0)
       throw error

@@ -39,7 +39,9 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     self.pool = pool
     self.derived = derived
     skippedRows = options?[SkippedRows.option] as? SkippedRows
-    external = pool.isInMemory ? .inRows : ExternalStorage(storeURL: url)
+    external =
+      pool.isInMemory
+      ? .inRows : ExternalStorage(storeURL: url, isSynced: !Self.turnsOffSyncing(options))
     self.mapping = mapping
     let handle = StoreHandle(identifier: identifier)
     translator = SQLTranslator(model: mapping, largestInRow: external.largestInRow) {
@@ -56,6 +58,15 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
         storeIndex: storeIndex),
       type: NSSQLiteStoreType, url: url, identifier: identifier, configuration: configuration,
       isReadOnly: isReadOnly, options: options, metadata: metadata, handle: handle)
+  }
+
+  /// Returns whether the pragmas in options turn off syncing to disk: external data files are then
+  /// as volatile as the rows that refer to them.
+  private static func turnsOffSyncing(_ options: [AnyHashable: Any]?) -> Bool {
+    let pragmas = options?[NSSQLitePragmasOption] as? [String: Any] ?? [:]
+    return pragmas.contains { name, value in
+      name.lowercased() == "synchronous" && ["off", "0"].contains("\(value)".lowercased())
+    }
   }
 
   deinit {

@@ -10,28 +10,36 @@ package enum StoreFile {
   /// Committed rows that are still in a WAL are copied with it, and a hot journal is rolled back in
   /// the copy; a store at the destination is replaced. No file in the original's folder is
   /// modified. Only regular files are copied: no link is followed.
+  ///
+  /// - Parameter isSynced: Whether the copies of external data files are synced to disk; not needed
+  ///   for a temporary copy.
   /// - Throws: An `NSError`: 640 if the disk is full, 134080 if the file can't be copied.
-  package static func copy(from source: URL, to destination: URL) throws {
+  package static func copy(
+    from source: URL, to destination: URL, isSynced: Bool = true
+  ) throws {
     try remove(at: destination)
     do {
       try RolledBackCopy.copyStore(from: source.path, to: destination.path)
     } catch {
       throw copyError(error.message, source, isOutOfSpace: error.code.primary == .full)
     }
-    try copyExternalFiles(from: source, to: destination)
+    try copyExternalFiles(from: source, to: destination, isSynced: isSynced)
   }
 
   /// Copies external data files of a store to the folder of another one, which is created.
   ///
   /// Only regular files are copied: no link is followed.
-  /// - Parameter names: The names of the files; `nil` for all.
+  /// - Parameters:
+  ///   - names: The names of the files; `nil` for all.
+  ///   - isSynced: Whether the copies are synced to disk.
   /// - Throws: An `NSError`: 640 if the disk is full, 134080 if a file can't be copied.
   package static func copyExternalFiles(
-    named names: Set<String>? = nil, from source: URL, to destination: URL
+    named names: Set<String>? = nil, from source: URL, to destination: URL, isSynced: Bool = true
   ) throws {
     do {
       try ExternalStorage(storeURL: source)
-        .copyFiles(to: ExternalStorage(storeURL: destination), named: names)
+        .copyFiles(
+          to: ExternalStorage(storeURL: destination, isSynced: isSynced), named: names)
     } catch {
       throw copyError(
         "an externally stored value: \(error.reason)", source, isOutOfSpace: error.isOutOfSpace)

@@ -45,7 +45,7 @@ package enum ScenarioData {
         counts: counts,
         scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
     case .copied(let store):
-      try StoreFile.copy(from: store, to: url)
+      try StoreFile.copy(from: store, to: url, isSynced: false)
       let configuration = try model.configuration(ofStoreAt: url)
       let counts = try self.counts(in: url, model: model, configuration: configuration)
       return Contents(

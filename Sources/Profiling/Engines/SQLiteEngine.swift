@@ -45,7 +45,7 @@ package struct SQLiteEngine: StoreEngine {
     let folder = try ScratchFolders.make()
     let copy = folder.appendingPathComponent("variant.sqlite")
     do {
-      try StoreFile.copy(from: url, to: copy)
+      try StoreFile.copy(from: url, to: copy, isSynced: false)
     } catch {
       ScratchFolders.remove(folder)
       throw error

@@ -20,7 +20,7 @@ final class ScratchStore: IndexTrialStore {
     folder = try ScratchFolders.make()
     do {
       let copy = folder.appendingPathComponent("advice.sqlite")
-      try StoreFile.copy(from: url, to: copy)
+      try StoreFile.copy(from: url, to: copy, isSynced: false)
       let opened = try StoreConnection.open(path: copy.path, access: .writing)
       opened.refuseViews()
       do {

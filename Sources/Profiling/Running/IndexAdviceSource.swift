@@ -98,7 +98,7 @@ package enum IndexAdviceSource {
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
     let copy = folder.appendingPathComponent("data.sqlite")
-    try StoreFile.copy(from: url, to: copy)
+    try StoreFile.copy(from: url, to: copy, isSynced: false)
     return try statements(
       of: steps, lines,
       Session(

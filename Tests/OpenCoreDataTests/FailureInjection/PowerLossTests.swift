@@ -49,6 +49,45 @@ struct PowerLossTests {
     }
   }
 
+  @Test("Nothing is synced if the pragma synchronous is off", arguments: [false, true])
+  func volatileStoresAreNotSynced(isSynced: Bool) throws {
+    let fixture = try FailureFixture()
+    let (entity, value) = (NSEntityDescription(), NSAttributeDescription())
+    (entity.name, value.name, value.attributeType) = ("Photo", "data", .binaryDataAttributeType)
+    value.allowsExternalBinaryDataStorage = true
+    entity.properties = [value]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let url = fixture.template.appendingPathComponent("Photos.sqlite")
+    let store = try coordinator.addPersistentStore(
+      type: .sqlite, at: url,
+      options: [NSSQLitePragmasOption: ["synchronous": isSynced ? "FULL" : "OFF"]])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    let save = FailingFiles.run(
+      below: fixture.scratch, counting: [.sync], countsAllThreads: true
+    ) {
+      try context.performAndWait {
+        let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+        photo.setValue(Data(count: 200_000), forKey: "data")
+        try context.save()
+      }
+    }
+    try save.result.get()
+    #expect((save.report.total > 0) == isSynced)
+    try coordinator.remove(store)
+    let copy = FailingFiles.run(below: fixture.scratch, counting: [.sync]) {
+      try StoreFile.copy(
+        from: url, to: fixture.scratch.appendingPathComponent("Copy.sqlite"), isSynced: isSynced)
+    }
+    try copy.result.get()
+    #expect((copy.report.total > 0) == isSynced)
+    #expect(
+      try ExternalStorage(storeURL: fixture.scratch.appendingPathComponent("Copy.sqlite"))
+        .fileNames().count == 1)
+  }
+
   @Test("A new file whose header wasn't written is rolled back by its journal, and is a new store")
   func fileWithoutHeaderIsANewStore() throws {
     let fixture = try FailureFixture()
