@@ -291,8 +291,16 @@ package struct DestinationCheck {
         guard inverse !== relationship, known.contains(ObjectIdentifier(inverse)) else {
           return nil
         }
+        let name = "`\(plan.entity).\(relationship.name)`"
+        if !relationship.isOptional, !inverse.isOptional {
+          return LanguageProblem(
+            "\(name) and its inverse are both required, so objects of neither entity can be saved "
+              + "first", at: plan.count.range,
+            nextStep: "make one of them optional in the model, or copy a store: "
+              + "`data: {store: FILE}`")
+        }
         return LanguageProblem(
-          "`\(plan.entity).\(relationship.name)` and its inverse both have a generator",
+          "\(name) and its inverse both have a generator",
           at: plan.count.range,
           nextStep: "remove one of the generators; a required relationship always has one")
       }

@@ -81,4 +81,16 @@ struct DestinationCheckTests {
     #expect(problems.allSatisfy { $0.message.hasPrefix(message ?? "") })
     #expect(problems.allSatisfy { !$0.nextStep.isEmpty && $0.range.line == 1 })
   }
+
+  @Test("A many-to-many relationship that's required at both ends doesn't blame a generator")
+  func bothEndsCannotBeRequired() throws {
+    let model = Self.model(least: 0)
+    model.entitiesByName["Tag"]?.relationshipsByName["photos"]?.isOptional = false
+    let plans = [try Self.plan("Photo", 4, in: model), try Self.plan("Tag", 3, in: model)]
+    let counts = [EntityCount(name: "Photo", count: 4), EntityCount(name: "Tag", count: 3)]
+    let problems = DestinationCheck(plans: plans, counts: counts, model: model).problems
+    let messages = problems.map(\.message)
+    #expect(messages.contains { $0.hasPrefix("`Tag.photos` and its inverse are both required") })
+    #expect(!messages.contains { $0.contains("generator") })
+  }
 }
