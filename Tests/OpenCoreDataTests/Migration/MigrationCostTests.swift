@@ -60,40 +60,6 @@ struct MigrationCostTests {
     #expect(runs[2].destination - runs[1].destination == destination)
   }
 
-  @Test("Planning a migration takes linear time for many indexes")
-  func planningIsLinear() throws {
-    /// A model with 60 indexes of each entity.
-    func model(_ count: Int, isLater: Bool) -> NSManagedObjectModel {
-      let model = NSManagedObjectModel()
-      model.entities = (0..<count).map { number in
-        let entity = NSEntityDescription()
-        entity.name = "Entity\(number)"
-        let attributes = (0..<60).map { Sample.attribute("a\($0)", .stringAttributeType) }
-        let added = isLater ? [Sample.attribute("added", .stringAttributeType)] : []
-        entity.properties = attributes + added
-        entity.indexes = attributes.map { attribute in
-          let element = NSFetchIndexElementDescription(
-            property: attribute, collationType: .binary)
-          return NSFetchIndexDescription(name: "by_\(attribute.name)", elements: [element])
-        }
-        return entity
-      }
-      return model
-    }
-    func duration(_ count: Int) throws -> Duration {
-      let comparison = ModelComparison(
-        from: model(count, isLater: false), to: model(count, isLater: true))
-      let durations = try (0..<3).map { _ in
-        try ContinuousClock().measure {
-          #expect(try LightweightMigrationCosts(comparison).statements.count >= count)
-        }
-      }
-      return durations.min() ?? .zero
-    }
-    // Four times the indexes: it would be up to 16 times the time.
-    #expect(try duration(32) < duration(8) * 8)
-  }
-
   @Test("Instances that the mapping of a subentity migrates aren't kept by that of its superentity")
   func skippedInstancesAreReleased() throws {
     func version() -> NSManagedObjectModel {
