@@ -150,6 +150,16 @@ struct WorkRuleTests {
     #expect(finding.fix.swift.isEmpty == (read == "date"))
   }
 
+  /// A fix that kept the other unused key path would contradict that one's finding.
+  @Test func fixesOfSeveralUnusedPrefetchesRemoveAllOfThem() throws {
+    let found = try findings([
+      "fetch Country prefetch continent, moods as countries", "touch countries numericISO3166Code",
+    ]).filter { $0.rule == .unusedPrefetch }
+    #expect(found.map(\.subject).sorted() == ["Country.continent", "Country.moods"])
+    #expect(found.allSatisfy { $0.fix.step == "fetch Country as countries" })
+    #expect(found.allSatisfy { $0.fix.swift.isEmpty })
+  }
+
   @Test(arguments: [(9, 1, false), (10, 1, true), (10, 40, true)])
   func fetchLoopIsFound(times: Int, rows: Int, fires: Bool) throws {
     let script = EventScript()

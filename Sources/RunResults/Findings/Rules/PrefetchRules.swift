@@ -33,25 +33,37 @@ enum UnusedPrefetchRule {
     guard !keyPaths.isEmpty, !reads.isEmpty, isOnlyRead else { return [] }
     let brought = work.events(of: part).filter { $0.kind == .prefetch }
     let later = work.events(after: part)
-    return keyPaths.compactMap { keyPath in
+    let unused = keyPaths.compactMap { keyPath -> Unused? in
       let wanted = reads + keyPaths.filter { $0 != keyPath }
       guard !wanted.contains(where: { $0 == keyPath || $0.hasPrefix("\(keyPath).") }),
         let relationship = relationship(keyPath, of: fetch.subject, in: work.model)
       else { return nil }
       let rows = brought.filter { isOf(relationship, $0) }.reduce(0) { $0 + $1.rows }
       guard rows > 0, !later.contains(where: { finds($0, relationship) }) else { return nil }
-      let needed = beginning(of: keyPath) { path in
-        wanted.contains { $0 == path || $0.hasPrefix("\(path).") }
-          || Self.relationship(path, of: fetch.subject, in: work.model).map { known in
-            later.contains { finds($0, known) }
-          } == true
-      }
-      return Finding(
-        rule: rule.name,
-        subject: "\(relationship.entity?.name ?? fetch.subject).\(relationship.name)",
-        count: rows, callSite: part.recorded.location, what: "rows prefetched and never read",
-        fix: fix(without: keyPath, needed, keyPaths, fetch))
+      return Unused(keyPath: keyPath, relationship: relationship, rows: rows)
     }
+    guard !unused.isEmpty else { return [] }
+    let kept = keyPaths.filter { keyPath in !unused.contains { $0.keyPath == keyPath } }
+    let remedy = fix(keeping: kept, of: keyPaths, fetch) { path in
+      (reads + kept).contains { $0 == path || $0.hasPrefix("\(path).") }
+        || relationship(path, of: fetch.subject, in: work.model).map { known in
+          later.contains { finds($0, known) }
+        } == true
+    }
+    return unused.map { one in
+      Finding(
+        rule: rule.name,
+        subject: "\(one.relationship.entity?.name ?? fetch.subject).\(one.relationship.name)",
+        count: one.rows, callSite: part.recorded.location, what: "rows prefetched and never read",
+        fix: remedy)
+    }
+  }
+
+  /// A key path that was prefetched for nothing, its last relationship, and the prefetched rows.
+  private struct Unused {
+    let keyPath: String
+    let relationship: NSRelationshipDescription
+    let rows: Int
   }
 
   /// Returns the longest part of a key path before its end that's needed, or `nil` if none is.
@@ -67,16 +79,27 @@ enum UnusedPrefetchRule {
     return nil
   }
 
+  /// Returns the fix for all unused key paths of a fetch: without all of them, except for the
+  /// parts that are needed.
+  ///
+  /// A fix for one of them would prefetch the others.
   private static func fix(
-    without keyPath: String, _ needed: String?, _ all: [String], _ fetch: Step
+    keeping kept: [String], of all: [String], _ fetch: Step, where isNeeded: (String) -> Bool
   ) -> SuggestedFix {
     func line(_ paths: [String]) -> String {
       "request.relationshipKeyPathsForPrefetching = "
         + "[\(paths.map { "\"\($0)\"" }.joined(separator: ", "))]"
     }
-    let others = all.filter { $0 != keyPath }
-    let isCovered = others.contains { $0 == needed || $0.hasPrefix("\(needed ?? "").") }
-    let rest = isCovered ? others : all.compactMap { $0 == keyPath ? needed : $0 }
+    var rest: [String] = []
+    for keyPath in all {
+      if kept.contains(keyPath) {
+        rest.append(keyPath)
+      } else if let needed = beginning(of: keyPath, where: isNeeded),
+        !(kept + rest).contains(where: { $0 == needed || $0.hasPrefix("\(needed).") })
+      {
+        rest.append(needed)
+      }
+    }
     return SuggestedFix(
       now: line(all), swift: rest.isEmpty ? [] : [line(rest)],
       fetch: rest.isEmpty
