@@ -32,7 +32,8 @@ package struct LogReport: Sendable {
   package var stores: [String] = []
   /// The statements, in the order of first appearance.
   package var statements: [LogStatement] = []
-  /// The number of times without a statement, because the beginning of the log is truncated.
+  /// The number of times without a statement, because the beginning of the log is truncated, or
+  /// because several threads wrote lines that don't name them.
   package var unmatchedTimes = 0
   package var costs = LogCosts()
   /// The fault storms and fetch loops, largest first.

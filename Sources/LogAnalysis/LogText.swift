@@ -66,8 +66,8 @@ package enum LogText {
     }
     if report.unmatchedTimes > 0 {
       head.append(
-        "\(NumberText.counted(report.unmatchedTimes, "time")) without a statement: the log is truncated"
-      )
+        "\(NumberText.counted(report.unmatchedTimes, "time")) without a statement: the log is "
+          + "truncated, or its lines don't name the threads that wrote them")
     }
     return head
   }

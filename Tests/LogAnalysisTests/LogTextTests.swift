@@ -44,6 +44,20 @@ struct LogTextTests {
         "   1 line: 1 from Core Data (0 unrecognized), 0 from other sources, 0 blank") == true)
   }
 
+  /// The lines of a device have the process only, so a time can follow that of another thread.
+  @Test func timesWithoutAStatementAreExplained() {
+    let prefix = "Mar  5 23:59:58 iPhone Shop(CoreData)[4711] <Notice>: CoreData: "
+    let log = [
+      "sql: SELECT 0, t0.Z_PK FROM ZMOOD t0",
+      "annotation: total fetch execution time: 0.0001s for 1 rows.",
+      "annotation: total fetch execution time: 0.0002s for 2 rows.",
+    ].map { "\(prefix)\($0)\n" }.joined()
+    let note =
+      "1 time without a statement: the log is truncated, or its lines don't name the threads "
+      + "that wrote them"
+    #expect(LogText.lines(SampleLogs.report(log)).contains { $0.hasSuffix(note) })
+  }
+
   @Test func statementsAreListedWithRoundedTimes() throws {
     let sql = "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZNOTE = ?"
     let log = ["0.00104s", "0.00106s", "1.0004s"].map {

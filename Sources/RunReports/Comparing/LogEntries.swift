@@ -43,8 +43,8 @@ struct LogEntries {
     }
     for report in [before, after] where report.unmatchedTimes > 0 {
       notes.append(
-        "\(report.file) is truncated: \(NumberText.counted(report.unmatchedTimes, "time")) without a "
-          + "statement")
+        "\(report.file) is truncated, or doesn't name threads: "
+          + "\(NumberText.counted(report.unmatchedTimes, "time")) without a statement")
     }
     return notes
   }
