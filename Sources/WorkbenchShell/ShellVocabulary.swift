@@ -139,6 +139,10 @@ extension ShellVocabulary {
       var paths = keyPaths(last, of: entity(of: verb, words)) { option.takes($0) }
       if option == .sort, !last.isEmpty { paths += paths.map { "\($0)-" } }
       return values.isEmpty ? paths : paths + unused
+    case .predicate where option == .predicate:
+      // A predicate needs no quotation marks.
+      let paths = keyPaths(last, of: entity(of: verb, words)) { _ in true }
+      return values.isEmpty ? paths : paths + unused
     case .assignments:
       guard values.count.isMultiple(of: 2) else {
         return assignable(values.last ?? "", of: entity(of: verb, words))
