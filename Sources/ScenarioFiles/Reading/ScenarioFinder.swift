@@ -16,7 +16,9 @@ package enum ScenarioFinder {
   /// Returns the scenario files at a path, sorted by path.
   ///
   /// If the path is a folder, returns the files in it and in its subfolders whose extension is
-  /// `.yml` or `.yaml`. Hidden files are ignored.
+  /// `.yml` or `.yaml`. Hidden files are ignored, and so is data that other files there include.
+  ///
+  /// **Cost:** reads all files of a folder.
   ///
   /// - Throws: `InvalidInputError` if the path doesn't exist, or if a folder can't be read or
   ///   doesn't contain scenarios.
@@ -27,13 +29,15 @@ package enum ScenarioFinder {
       try InputFile.check(path)
       return [named(path)]
     }
-    let found = try contents(of: path).filter(isScenario).sorted()
+    let folder = path.hasSuffix("/") ? path : "\(path)/"
+    let all = try contents(of: path).filter(isScenario).sorted()
+    let shared = sharedData(among: all, in: folder)
+    let found = all.filter { !shared.contains($0) }
     guard !found.isEmpty else {
       throw InvalidInputError(
         kind: .missing, message: "there are no scenarios in the folder \(path)",
         nextStep: "create one with `cdprof new NAME`, or use another folder")
     }
-    let folder = path.hasSuffix("/") ? path : "\(path)/"
     return found.map { Found(path: folder + $0, name: baseName($0)) }
   }
 
@@ -73,10 +77,47 @@ package enum ScenarioFinder {
       guard !name.hasPrefix("."), isScenario(name),
         let data = try? InputFile.read("\(folder)/\(name)", limit: InputLimits.scenarioSize)
       else { return false }
-      return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
-        .contains { $0.hasPrefix("steps:") || $0.hasPrefix("variants:") }
+      return hasSteps(String(decoding: data, as: UTF8.self))
     }
     .sorted()
+  }
+
+  private static func hasSteps(_ text: String) -> Bool {
+    text.split(whereSeparator: \.isNewline)
+      .contains { $0.hasPrefix("steps:") || $0.hasPrefix("variants:") }
+  }
+
+  /// Returns the files of a folder that others in it include, and that have no steps.
+  private static func sharedData(among files: [String], in folder: String) -> Set<String> {
+    let urls = files.map { URL(fileURLWithPath: folder + $0).standardizedFileURL }
+    let texts = urls.map { text(of: $0) }
+    let included = Set(
+      zip(urls, texts).flatMap { url, text in
+        inclusions(in: text).map { url.deletingLastPathComponent().file(at: $0).path }
+      })
+    return Set(
+      files.indices.filter { included.contains(urls[$0].path) && !hasSteps(texts[$0]) }
+        .map { files[$0] })
+  }
+
+  /// Returns the text of a regular file, or an empty string if it can't be read.
+  ///
+  /// What's read from a pipe couldn't be read again.
+  private static func text(of url: URL) -> String {
+    guard let mode = FileKind.mode(of: url.path, followingLinks: true), FileKind.isRegular(mode),
+      let data = try? InputFile.read(url.path, limit: InputLimits.scenarioSize)
+    else { return "" }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// Returns the paths that follow the key `include` in a text.
+  private static func inclusions(in text: String) -> [String] {
+    text.split(whereSeparator: \.isNewline).compactMap { line in
+      guard let key = line.range(of: "\(DataReader.inclusion):") else { return nil }
+      let path = line[key.upperBound...].prefix { !",}#".contains($0) }
+        .trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
+      return path.isEmpty ? nil : path
+    }
   }
 
   private static func isScenario(_ file: String) -> Bool {

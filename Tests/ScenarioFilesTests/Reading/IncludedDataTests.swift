@@ -43,6 +43,27 @@ struct IncludedDataTests {
     #expect(other.data.seed == 3)
   }
 
+  /// Otherwise, a folder couldn't be run, because data without steps is an invalid scenario.
+  @Test(arguments: [
+    ("data: {include: Data/moods.yml}", "a.yml"),
+    ("data: {seed: 2, include: \"Data/moods.yml\", Mood: {count: 2}}", "a.yml"),
+    ("data:\n  include: Data/../Data/moods.yml  # shared", "a.yml"),
+    ("data: {include: ../Data/moods.yml}", "sub/a.yml"),
+  ])
+  func includedFilesOfAFolderAreNotScenarios(data: String, name: String) throws {
+    for (path, text) in [
+      (name, "name: A\n\(data)\nsteps: []\n"), ("Data/moods.yml", "Mood: {count: 1}\n"),
+      ("Data/other.yml", "Mood: {count: 1}\n"),
+    ] {
+      let file = folder.file(path)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: file)
+    }
+    let found = try ScenarioFinder.files(at: folder.url.path)
+    #expect(found.map(\.name).sorted() == ["Data/other", String(name.dropLast(4))])
+  }
+
   /// `Country` is a subentity of the abstract entity `Region`.
   @Test func countsIncludeSubentitiesAbove() throws {
     let scenario = try read(
