@@ -135,6 +135,16 @@ struct FaultStormTests {
     #expect(finding.fix.text.contains(fix))
   }
 
+  /// A cascade deletes moods of countries, which another option of their fetch doesn't load.
+  @Test func valuesOfAFetchAreNotTheFixForOtherEntities() throws {
+    let fetch = "fetch Country values no as countries"
+    let found = try TypedSession().run([fetch, "delete countries"]).flatMap(\.findings)
+    let fixes = found.reduce(into: [String: SuggestedFix]()) { $0[$1.subject] = $1.fix }
+    #expect(fixes["Country"]?.step == "fetch Country as countries")
+    #expect(fixes["Mood"]?.now == nil && fixes["Mood"]?.step == nil)
+    #expect(fixes["Mood"]?.text.contains("self IN") == true)
+  }
+
   @Test(
     "A fetch of object IDs prefetches nothing, so the fix fetches objects",
     arguments: [

@@ -27,26 +27,31 @@ package enum FaultStormRule {
       .filter { !$0.storm.isThroughParent }
       .filter { !$0.storm.isPrefetched(by: context.fetch) && !$0.storm.isOfNumbers(in: context) }
       .map { storm, count in
-        storm.finding(rule.name, count: count, fix: fix(storm, context.fetch))
+        storm.finding(rule.name, count: count, fix: fix(storm, context))
       }
   }
 
-  private static func fix(_ storm: Storm, _ fetch: Step?) -> SuggestedFix {
+  private static func fix(_ storm: Storm, _ context: StepContext) -> SuggestedFix {
     if storm.accessPath == .unknown {
       return SuggestedFix(
         advice: "before this step, fetch the objects of \(storm.entity) and prefetch their "
           + (storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject))
     }
-    guard let keyPath = storm.keyPath else { return objectFix(fetch) }
-    return storm.isForChild ? Storm.parentContextFix(keyPath) : Storm.prefetchFix(keyPath, fetch)
+    guard let keyPath = storm.keyPath else { return objectFix(storm.entity, context) }
+    return storm.isForChild
+      ? Storm.parentContextFix(keyPath) : Storm.prefetchFix(keyPath, context.fetch)
   }
 
   /// Returns the fix for fetched objects: the fetch must load their rows.
   ///
   /// If the fetch did load them, the rows were released since, by a refresh or with their objects;
-  /// then one more fetch loads all of them.
-  private static func objectFix(_ fetch: Step?) -> SuggestedFix {
-    if let fetch, fetch.flag(of: .values) == false {
+  /// then one more fetch loads all of them, as it does for objects of other entities, which a
+  /// delete rule reached.
+  private static func objectFix(_ entity: String, _ context: StepContext) -> SuggestedFix {
+    let entities = context.resultEntities
+    if let fetch = context.fetch, fetch.flag(of: .values) == false,
+      entities.isEmpty || entities.contains(entity)
+    {
       return SuggestedFix(
         now: "request.includesPropertyValues = false", fetch: fetch.without(.values))
     }
