@@ -58,6 +58,10 @@ package struct PlanAssessment: Sendable, Equatable {
   private let sorts: Bool
   /// Whether the statement has a LIMIT.
   private let isLimited: Bool
+  /// Whether the statement finds rows by a list of primary keys, as a batch request does.
+  private let findsSeveral: Bool
+  /// Whether that list contains every row of the table, because the batch request has no predicate.
+  private let findsAll: Bool
   /// What an index could do for the condition.
   private let outlook: ConditionOutlook
   /// Whether a sort key calls a function, has a collation that no fetch index has, or is a column
@@ -92,6 +96,12 @@ package struct PlanAssessment: Sendable, Equatable {
     sorts = plan.nodes.contains { $0.tempBTreePurpose?.hasSuffix("ORDER BY") == true }
     let outline = SQLOutline(sql)
     isLimited = outline.isLimited
+    findsSeveral = outline.condition?.contains { $0.uppercased() == "IN" } == true
+    findsAll = plan.nodes.contains { node in
+      outline.tables.first.map {
+        node.detail == "USING ROWID SEARCH ON TABLE \($0.table) FOR IN-OPERATOR"
+      } == true
+    }
     outlook = ConditionOutlook(outline, plan: plan, present: present)
     let order = outline.words.drop { $0.uppercased() != "ORDER" }.map { $0.uppercased() }
     let pairs = zip(order, order.dropFirst())
@@ -144,11 +154,16 @@ package struct PlanAssessment: Sendable, Equatable {
     case (.unsearched, .update): return "Updates without a search." + often
     case (.keyLookup, .insert):
       return "Inserts; its triggers or its SELECT find rows by primary key." + often
+    case (.keyLookup, .update) where findsAll, (.keyLookup, .delete) where findsAll:
+      return "\(change.verb) every row, as requested: there's no filter."
     case (.keyLookup, .update):
-      return "Updates the row found by primary key, and the indexes of the columns that change."
-        + often
+      let found = findsSeveral ? "rows" : "row"
+      return "Updates the \(found) found by primary key, and the indexes of the columns that "
+        + "change." + often
     case (.keyLookup, .delete):
-      return "Deletes the row found by primary key, and its entry in every index." + often
+      return findsSeveral
+        ? "Deletes the rows found by primary key, and their entries in every index." + often
+        : "Deletes the row found by primary key, and its entry in every index." + often
     case (.scan, .update), (.scan, .delete):
       return "\(change.verb) every row, as requested: there's no filter."
     case (.filteringScan, .update), (.filteringScan, .delete):
@@ -192,7 +207,8 @@ package struct PlanAssessment: Sendable, Equatable {
     switch rating {
     case .keyLookup where change == .insert: "the plan finds rows by primary key for its triggers"
     case .keyLookup where change != nil:
-      count == 1 ? "the row is found by primary key" : "each row is found by primary key"
+      count == 1 && !findsSeveral
+        ? "the row is found by primary key" : "each row is found by primary key"
     case .unsearched: "the plan searches no table"
     case .keyLookup where count >= StatementShape.minimumRepeats:
       "the plan is optimal (primary-key lookup); the cost is the number of executions"

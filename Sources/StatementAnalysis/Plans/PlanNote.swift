@@ -112,8 +112,13 @@ package enum PlanNote: Sendable, Hashable {
   }
 
   /// Returns whether the condition compares anything other than `Z_ENT`.
+  ///
+  /// What a subquery selects, as that of a batch request does, isn't compared.
   private static func hasOtherConditions(_ sql: String) -> Bool {
-    SQLOutline(sql).condition?.contains { $0.contains(".Z") && !$0.hasSuffix(".Z_ENT") } ?? false
+    guard let condition = SQLOutline(sql).condition else { return false }
+    return zip([""] + condition, condition).contains { previous, word in
+      word.contains(".Z") && !word.hasSuffix(".Z_ENT") && previous.uppercased() != "SELECT"
+    }
   }
 }
 

@@ -148,6 +148,15 @@ struct CostTextTests {
     ("INSERT INTO ZMOOD(Z_PK) VALUES(?)", byKey, "Inserts; its triggers"),
     ("UPDATE ZMOOD SET ZDATE = ? WHERE Z_PK = ?", byKey, "Updates the row found by primary key"),
     ("DELETE FROM ZMOOD WHERE Z_PK = ?", byKey, "Deletes the row found by primary key"),
+    ("DELETE FROM ZMOOD WHERE Z_PK IN (?, ?)", byKey, "Deletes the rows found by primary key"),
+    ("UPDATE ZMOOD SET ZDATE = ? WHERE Z_PK IN (?, ?)", byKey, "Updates the rows found by primary"),
+    (
+      "UPDATE ZMOOD SET ZDATE = ? WHERE Z_PK IN (SELECT t0.Z_PK FROM ZMOOD t0)",
+      [
+        "|--SEARCH ZMOOD USING INTEGER PRIMARY KEY (rowid=?)",
+        "`--USING ROWID SEARCH ON TABLE ZMOOD FOR IN-OPERATOR",
+      ], "Updates every row, as requested: there's no filter."
+    ),
     ("DELETE FROM ZMOOD", ["`--SCAN ZMOOD"], "Deletes every row, as requested"),
     ("DELETE FROM ZMOOD", [], "Deletes all rows in one step, as requested"),
     (

@@ -70,6 +70,23 @@ struct PlanNoteTests {
     #expect(assessment.text.contains("checks the condition on each"))
   }
 
+  /// A batch request selects primary keys, which isn't a condition.
+  @Test func batchRequestOfAnEntityHasNoOtherConditions() {
+    let plan = [
+      "|--SEARCH ZBOOK USING INTEGER PRIMARY KEY (rowid=?)", "`--LIST SUBQUERY 1",
+      "   `--SEARCH t0 USING COVERING INDEX ZBOOK_Z_ENT_INDEX (Z_ENT=?)",
+    ]
+    let subquery = "SELECT t0.Z_PK FROM ZBOOK t0 WHERE "
+    let all = PlanAssessment(
+      sql: "UPDATE ZBOOK SET ZNAME = ? WHERE Z_PK IN (\(subquery) t0.Z_ENT = ?)", lines: plan,
+      count: 1)
+    #expect(all.text == "Updates the rows found by searching ZBOOK_Z_ENT_INDEX.")
+    let some = PlanAssessment(
+      sql: "UPDATE ZBOOK SET ZNAME = ? WHERE Z_PK IN (\(subquery)( t0.Z_ENT = ? AND  t0.ZAGE = ?))",
+      lines: plan, count: 1)
+    #expect(some.rating == .entityIndex)
+  }
+
   /// An index can't serve `<>`, `NOT`, or a calculation either, also not in a subentity.
   @Test(arguments: [
     (" t0.ZNAME <> ?", false), ("( t0.ZAGE + ?) > ?", false), (" t0.ZAGE NOT IN (?, ?)", false),
