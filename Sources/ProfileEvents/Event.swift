@@ -151,12 +151,13 @@ extension Event {
   /// Sets the statement as `statement` does, without copying a record.
   package mutating func setStatement(
     _ kind: StatementKind, sql: String, binds: [String]? = nil, intArrays: Int = 0,
-    work: StatementWork? = nil, found: [StatementRecord.FoundObject]? = nil, plan: [String]? = nil
+    arrays: [ContiguousArray<Int64>]? = nil, work: StatementWork? = nil,
+    found: [StatementRecord.FoundObject]? = nil, plan: [String]? = nil
   ) {
     self.sql = sql
     statementKind = kind
     self.intArrays = intArrays
-    statementDetails = .containing(binds, work, found, plan)
+    statementDetails = .containing(binds, arrays, work, found, plan)
   }
 
   /// The number of passes of validation and `willSave` until one changed nothing, for saves only.

@@ -3,6 +3,9 @@ package struct StatementRecord: Sendable {
   package var kind: StatementKind
   /// The SQL with its placeholders, which identifies the statement.
   package var sql: String
+  /// The maximum length of a recorded array.
+  package static let longestArray = 1_000
+
   /// The number of arrays bound as `_Z_intarrayN`, which the log mentions.
   package var intArrays: Int
   var details: Details?
@@ -10,22 +13,28 @@ package struct StatementRecord: Sendable {
   /// What's recorded only if a sink requires it, in a block of its own.
   final class Details: Sendable {
     let binds: [String]?
+    let arrays: [ContiguousArray<Int64>]?
     let work: StatementWork?
     let found: [FoundObject]?
     let plan: [String]?
 
     private init(
-      _ binds: [String]?, _ work: StatementWork?, _ found: [FoundObject]?, _ plan: [String]?
+      _ binds: [String]?, _ arrays: [ContiguousArray<Int64>]?, _ work: StatementWork?,
+      _ found: [FoundObject]?, _ plan: [String]?
     ) {
-      (self.binds, self.work, self.found, self.plan) = (binds, work, found, plan)
+      (self.binds, self.arrays, self.work) = (binds, arrays, work)
+      (self.found, self.plan) = (found, plan)
     }
 
     /// Returns a block, or `nil` if no sink requires any of this.
     static func containing(
-      _ binds: [String]?, _ work: StatementWork?, _ found: [FoundObject]?, _ plan: [String]?
+      _ binds: [String]?, _ arrays: [ContiguousArray<Int64>]?, _ work: StatementWork?,
+      _ found: [FoundObject]?, _ plan: [String]?
     ) -> Details? {
-      guard binds != nil || work != nil || found != nil || plan != nil else { return nil }
-      return Details(binds, work, found, plan)
+      guard binds != nil || arrays != nil || work != nil || found != nil || plan != nil else {
+        return nil
+      }
+      return Details(binds, arrays, work, found, plan)
     }
   }
 
@@ -43,12 +52,13 @@ package struct StatementRecord: Sendable {
 
   package init(
     kind: StatementKind, sql: String, binds: [String]? = nil, intArrays: Int = 0,
-    work: StatementWork? = nil, found: [FoundObject]? = nil, plan: [String]? = nil
+    arrays: [ContiguousArray<Int64>]? = nil, work: StatementWork? = nil,
+    found: [FoundObject]? = nil, plan: [String]? = nil
   ) {
     self.kind = kind
     self.sql = sql
     self.intArrays = intArrays
-    details = Details.containing(binds, work, found, plan)
+    details = Details.containing(binds, arrays, work, found, plan)
   }
 
   init(kind: StatementKind, sql: String, intArrays: Int, _ details: Details?) {
@@ -59,6 +69,10 @@ package struct StatementRecord: Sendable {
 extension StatementRecord {
   /// The bound values as SQLDebug prints them, or `nil` unless a sink requires them.
   package var binds: [String]? { details?.binds }
+
+  /// The arrays bound as `_Z_intarrayN`, or `nil` unless a sink requires bound values, and if one
+  /// is longer than `longestArray`.
+  package var arrays: [ContiguousArray<Int64>]? { details?.arrays }
 
   /// The work that SQLite did, or `nil` unless a sink requires it.
   package var work: StatementWork? { details?.work }

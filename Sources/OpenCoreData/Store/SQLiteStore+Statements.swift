@@ -18,7 +18,7 @@ extension SQLiteStore {
     }
     return try run(
       query.sql, on: connection, in: scope, entity: entity, binds: query.binds,
-      intArrays: query.intArrays.count, objects: query.projectionOfObjects
+      arrays: query.intArrays, objects: query.projectionOfObjects
     ) { statement throws(SQLiteError) in
       for (index, value) in query.binds.enumerated() {
         try statement.bind(value, at: Int32(index + 1))
@@ -36,7 +36,7 @@ extension SQLiteStore {
   ) throws -> Int {
     try run(
       plan.query.sql, on: connection, in: scope, entity: layout.entityName,
-      binds: [.integer(key)], intArrays: 0, objects: plan.query.projectionOfObjects
+      binds: [.integer(key)], arrays: [], objects: plan.query.projectionOfObjects
     ) { statement throws(SQLiteError) in
       try statement.bind(key, at: 1)
     } body: {
@@ -46,14 +46,14 @@ extension SQLiteStore {
 
   /// Runs a query.
   ///
-  /// Reported values are created only if there's an observer, and the bound values (`binds`) and
-  /// the contents of the columns (`objects`, `nil` if a row isn't an object) only if one requires
-  /// them.
+  /// Reported values are created only if there's an observer, and the bound values (`binds` and
+  /// `arrays`) and the contents of the columns (`objects`, `nil` if a row isn't an object) only if
+  /// one requires them.
   @inline(__always)
   private func run(
     _ sql: String, on connection: Connection, in scope: ProfileScope,
-    entity: @autoclosure () -> String, binds: @autoclosure () -> [SQLiteValue], intArrays: Int,
-    objects: @autoclosure () -> Projection?,
+    entity: @autoclosure () -> String, binds: @autoclosure () -> [SQLiteValue],
+    arrays: @autoclosure () -> [ContiguousArray<Int64>], objects: @autoclosure () -> Projection?,
     bind: (Statement) throws(SQLiteError) -> Void, body: (Statement) throws -> Void
   ) throws -> Int {
     let statement = try connection.statement(sql)
@@ -69,9 +69,9 @@ extension SQLiteStore {
         event.entity = entity()
         event.rows = rows
         event.setStatement(
-          .select, sql: sql, binds: texts(of: binds(), in: scope), intArrays: intArrays,
-          work: before.map { statement.work - $0 }, found: found,
-          plan: plan(of: sql, binds(), on: connection, in: scope))
+          .select, sql: sql, binds: texts(of: binds(), in: scope), intArrays: arrays().count,
+          arrays: recorded(arrays(), in: scope), work: before.map { statement.work - $0 },
+          found: found, plan: plan(of: sql, binds(), on: connection, in: scope))
       }
     }
     try bind(statement)
@@ -121,7 +121,7 @@ extension SQLiteStore {
         if body != nil { event.rows = changed }
         event.setStatement(
           kind, sql: sql, binds: texts(of: binds, in: scope), intArrays: intArrays.count,
-          work: before.map { statement.work - $0 })
+          arrays: recorded(intArrays, in: scope), work: before.map { statement.work - $0 })
       }
     }
     for (index, value) in binds.enumerated() {
@@ -146,6 +146,16 @@ extension SQLiteStore {
     of binds: @autoclosure () -> [SQLiteValue], in scope: ProfileScope
   ) -> [String]? {
     scope.demand.includes(.binds) ? binds().map(\.description) : nil
+  }
+
+  /// Returns a statement's arrays if an observer requires bound values and all are short enough.
+  private func recorded(
+    _ arrays: @autoclosure () -> [ContiguousArray<Int64>], in scope: ProfileScope
+  ) -> [ContiguousArray<Int64>]? {
+    guard scope.demand.includes(.binds) else { return nil }
+    let arrays = arrays()
+    let isShort = arrays.allSatisfy { $0.count <= StatementRecord.longestArray }
+    return isShort && !arrays.isEmpty ? arrays : nil
   }
 }
 

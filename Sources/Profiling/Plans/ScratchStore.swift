@@ -47,11 +47,9 @@ final class ScratchStore: IndexTrialStore {
   /// Returns `nil` if the statement can't be run on the copy, such as one for another schema.
   func measure(_ statement: AdvisedStatement) -> IndexMeasure? {
     do {
-      let sampler = BindSampler(connection)
-      try sampler.bindArrays(of: statement.sql)
+      let binds = try values(for: statement)
       let prepared = try connection.statement(statement.sql)
       defer { prepared.reset() }
-      let binds = statement.binds ?? sampler.binds(of: statement.sql)
       let plan = try connection.explainQueryPlan(statement.sql, binds: binds)
       for (index, value) in binds.enumerated() {
         try prepared.bind(value, at: Int32(index + 1))
@@ -70,13 +68,22 @@ final class ScratchStore: IndexTrialStore {
   /// Returns `nil` if the statement can't be prepared on the copy.
   func indexes(usedBy statement: AdvisedStatement) -> [String]? {
     do {
-      let sampler = BindSampler(connection)
-      try sampler.bindArrays(of: statement.sql)
-      let binds = statement.binds ?? sampler.binds(of: statement.sql)
-      return try connection.explainQueryPlan(statement.sql, binds: binds).indexes
+      return try connection.explainQueryPlan(statement.sql, binds: values(for: statement)).indexes
     } catch {
       return nil
     }
+  }
+
+  /// Binds a statement's arrays, and returns the values of its placeholders; values that aren't
+  /// known are sampled.
+  private func values(for statement: AdvisedStatement) throws -> [SQLiteValue] {
+    let sampler = BindSampler(connection)
+    if let arrays = statement.arrays {
+      for (index, array) in arrays.enumerated() { try connection.bindIntArray(index, array) }
+    } else {
+      try sampler.bindArrays(of: statement.sql)
+    }
+    return statement.binds ?? sampler.binds(of: statement.sql)
   }
 
   /// Creates an index, and returns whether that succeeded.

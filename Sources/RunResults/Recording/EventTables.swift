@@ -88,6 +88,7 @@ struct EventTables: Sendable {
   struct Extras: Sendable {
     var rounds: Int
     var intArrays: Int
+    var arrays: [ContiguousArray<Int64>]?
     var migration: MigrationRecord?
     var path: String?
     var request: RequestRecord?
@@ -105,6 +106,7 @@ struct EventTables: Sendable {
       let statement = event.statement
       rounds = event.rounds
       intArrays = statement?.intArrays ?? 0
+      arrays = statement?.arrays
       migration = event.migration
       path = event.path
       request = event.request

@@ -90,14 +90,20 @@ package struct RecordedStatement: Sendable {
   package var sql: String { event.tables.shapes[Int(event.record.shape)].sql ?? "" }
   /// The bound values as SQLDebug prints them, or `nil` if they weren't recorded.
   package var binds: [String]? { details?.binds }
+  /// The arrays bound as `_Z_intarrayN`, or `nil` if they weren't recorded.
+  package var arrays: [ContiguousArray<Int64>]? { extras?.arrays }
   /// The work that SQLite did, or `nil` if it wasn't recorded.
   package var work: StatementWork? { details?.work }
 
+  private var extras: EventTables.Extras? {
+    event.record.extras == 0 ? nil : event.tables.extras[Int(event.record.extras) - 1]
+  }
+
   fileprivate var copy: StatementRecord {
-    let rest = event.record.extras == 0 ? nil : event.tables.extras[Int(event.record.extras) - 1]
+    let rest = extras
     return StatementRecord(
-      kind: kind, sql: sql, binds: binds, intArrays: rest?.intArrays ?? 0, work: work,
-      found: rest?.found, plan: rest?.plan)
+      kind: kind, sql: sql, binds: binds, intArrays: rest?.intArrays ?? 0, arrays: rest?.arrays,
+      work: work, found: rest?.found, plan: rest?.plan)
   }
 }
 

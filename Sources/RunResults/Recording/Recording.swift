@@ -333,6 +333,7 @@ extension Recording {
             firstCallSite: event.callSite))
         shapes[shapes.count - 1].work = statement.work
         shapes[shapes.count - 1].binds = statement.binds
+        shapes[shapes.count - 1].arrays = statement.arrays
       }
     }
     return shapes

@@ -278,6 +278,8 @@ package struct AdvisedStatement: Sendable, Equatable {
   package var binds: [SQLiteValue]?
   /// The same values as they were recorded.
   package var values: [String]?
+  /// The arrays that the same execution binds as `_Z_intarrayN`, or `nil` if they're unknown.
+  package var arrays: [ContiguousArray<Int64>]?
   /// The number of executions.
   package var count: Int
   /// The number of rows that all executions returned or changed, as far as it's recorded.
@@ -303,6 +305,7 @@ package struct AdvisedStatement: Sendable, Equatable {
       sql: shape.sql, binds: shape.binds?.map(BindText.value), count: shape.count,
       rows: shape.rows, entity: shape.entity)
     values = shape.binds
+    arrays = shape.arrays
   }
 
   /// Whether the statement is a SELECT, which an index can help.
@@ -319,6 +322,7 @@ package struct AdvisedStatement: Sendable, Equatable {
         if statements[position].binds == nil {
           statements[position].binds = shape.binds?.map(BindText.value)
           statements[position].values = shape.binds
+          statements[position].arrays = shape.arrays
         }
       } else {
         positions[shape.sql] = statements.count

@@ -36,6 +36,9 @@ package struct StatementShape: Sendable, Equatable {
   ///
   /// They're the user's private data. Use them only to rerun the statement, and never print them.
   package var binds: [String]?
+  /// The arrays that the first execution binds as `_Z_intarrayN`, or `nil` if they weren't
+  /// recorded; as private as the bound values.
+  package var arrays: [ContiguousArray<Int64>]?
   /// The work of one execution on a server, in the unit of its index trials; `nil` for SQLite.
   package var serverCost: Int?
   /// Whether a server's plan reads rows that it discards, or sorts.

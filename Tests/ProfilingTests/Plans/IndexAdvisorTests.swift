@@ -3,6 +3,7 @@ import OpenCoreData
 import ProfileEvents
 import Profiling
 import SQLiteDriver
+import ScenarioFiles
 import Testing
 import WorkbenchFixtures
 import WorkbenchText
@@ -115,6 +116,22 @@ struct IndexAdvisorTests {
     #expect(text.contains("VM steps per INSERT") && text.contains("pages"))
     let json = String(decoding: try AdviceJSON.data(advice), as: UTF8.self)
     #expect(json.contains("\"vmStepsBefore\""))
+  }
+
+  /// Each city has the number that the table's values suggest, and none has one of the run's.
+  @Test("Indexes are tried with the numbers that the run searches for")
+  func numbersOfListsAreThoseOfTheRun() throws {
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Numbers
+        model: Cities
+        data: {City: {count: 3000, name: text 8, population: "one of [0]"}}
+        steps:
+          - {fetch: City, where: "population IN {1, 2, 3}", sort: name, limit: 20}
+        """,
+      url: PackagedScenarios.folder.appendingPathComponent("numbers.yml"), path: "numbers.yml")
+    let advice = try IndexAdviceSource.advice(for: scenario)
+    #expect(advice.proposals.map(\.title) == ["City (population)"])
   }
 
   /// P11: in a small table, an index doesn't reduce the work of a query.

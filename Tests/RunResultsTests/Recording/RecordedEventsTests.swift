@@ -70,7 +70,7 @@ struct RecordedEventsTests {
     full.rounds = 2
     full.migration = MigrationRecord(work: .schema, purpose: "Mood: add ZRATING")
     full.statement = StatementRecord(
-      kind: .select, sql: "SELECT 1", binds: ["1"], intArrays: 1,
+      kind: .select, sql: "SELECT 1", binds: ["1"], intArrays: 1, arrays: [[4, 2]],
       work: StatementWork(vmSteps: 5, pagesWritten: 1),
       found: [.init(object: object, className: "Mood")], plan: ["SCAN t0"])
     full.path = "/a/store"
@@ -84,6 +84,7 @@ struct RecordedEventsTests {
     #expect("\(String(describing: copy.request))" == "\(String(describing: full.request))")
     let statement = try #require(copy.statement)
     #expect(statement.kind == .select && statement.sql == "SELECT 1" && statement.intArrays == 1)
+    #expect(statement.arrays == [[4, 2]])
     #expect(statement.binds == ["1"] && statement.plan == ["SCAN t0"])
     #expect(statement.work == full.statement?.work && statement.found == full.statement?.found)
     #expect(recorded.statement?.work?.vmSteps == 5)
