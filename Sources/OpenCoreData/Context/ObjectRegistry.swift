@@ -182,7 +182,7 @@ struct SweptObjects {
 
   mutating func add(_ object: NSManagedObject, _ key: Int64, _ rootIndex: Int) {
     if key > 0 { keys[rootIndex].append(key) }
-    if object.values?.holdsObjects == true { referencedOthers = true }
+    if object.values?.retainsObjects == true { referencedOthers = true }
     if object.layout.hasOwnClass, !object.isFault { notified.append(object) }
   }
 }

@@ -81,7 +81,7 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Sets a property and records the change; a relationship's inverse is updated immediately.
   ///
-  /// Numeric attributes accept numbers of any width, integer ones the whole part of an `NSNumber`.
+  /// Numeric attributes accept numbers of any width, integer ones the whole part.
   /// A number beyond 64 bits is a programmer error, for which `validateValue(_:forKey:)` throws. A
   /// property in the class's `keyedAccessors` is
   /// set through its accessor, if that has a setter. An unknown key is passed to
@@ -334,7 +334,7 @@ extension NSManagedObject: KeyValueReadable {
       fatalError(
         "'\(slot.name)' of '\(layout.entityName)' can't be set to \(value ?? "nil")"
           + ([.int16, .int32, .int64].contains(slot.kind)
-            ? ": it takes whole numbers of up to 64 bits" : ""))
+            ? ": it takes numbers of up to 64 bits" : ""))
     }
     return .raw(raw)
   }

@@ -211,7 +211,7 @@ extension NSManagedObject {
   ///
   /// Destinations of a to-many that are deleted in the same save aren't written.
   final func validateReferences() throws {
-    guard let values, values.holdsObjects else { return }
+    guard let values, values.retainsObjects else { return }
     let layout = layout
     var failures: [NSError] = []
     func fail(_ object: NSManagedObject, _ name: String, _ reason: String) {

@@ -136,7 +136,7 @@ final class ObjectValues {
   }
 
   /// Whether an object of a relationship is retained, so that releasing this one may free more.
-  var holdsObjects: Bool {
+  var retainsObjects: Bool {
     if fetched != nil { return true }
     return UnsafeBufferPointer(start: cells, count: cells == nil ? 0 : count).contains { value in
       switch value {

@@ -10,7 +10,7 @@ import SQLiteDriver
 final class RowWriter {
   private let store: SQLiteStore
   private let connection: Connection
-  private let outside: ExternalWrites
+  private let external: ExternalWrites
   private let scope: ProfileScope
   @exclusivity(unchecked) private var inserting: Prepared?
   private var updating: (slots: [Int], prepared: Prepared)?
@@ -48,11 +48,11 @@ final class RowWriter {
   }
 
   init(
-    _ store: SQLiteStore, _ connection: Connection, _ outside: ExternalWrites,
+    _ store: SQLiteStore, _ connection: Connection, _ external: ExternalWrites,
     _ scope: ProfileScope
   ) {
     self.store = store
-    self.outside = outside
+    self.external = external
     self.connection = connection
     self.scope = scope
   }
@@ -211,7 +211,7 @@ final class RowWriter {
       case .version: try statement.bind(row.version, at: index)
       case .lockedVersion: try statement.bind(object.row.version, at: index)
       case .slot(let slot):
-        if let reference = outside.reference(of: object, slot) {
+        if let reference = external.reference(of: object, slot) {
           try reference.withUnsafeBytes { try statement.bindBlob($0, at: index) }
         } else {
           try statement.bind(prepared.layout.slots[slot], of: row, at: index)
@@ -244,7 +244,7 @@ final class RowWriter {
       case .version: .integer(row.version)
       case .lockedVersion: .integer(object.row.version)
       case .slot(let index):
-        outside.reference(of: object, index).map { .blob(Array($0)) }
+        external.reference(of: object, index).map { .blob(Array($0)) }
           ?? row.rawValue(prepared.layout.slots[index]).sqliteValue
       case .entity(ofSlot: let index):
         row.rawValue(prepared.layout.slots[index]).destinationEntityNumber

@@ -11,19 +11,19 @@ extension SQLiteStore {
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
-    let outside = try ExternalWrites(plan, of: self)
+    let external = try ExternalWrites(plan, of: self)
     do {
-      let rows = try commit(plan, outside, in: scope, beforeCommit)
-      outside.removeObsoleteFiles()
+      let rows = try commit(plan, external, in: scope, beforeCommit)
+      external.removeObsoleteFiles()
       return rows
     } catch {
-      outside.removeWrittenFiles()
+      external.removeWrittenFiles()
       throw error
     }
   }
 
   private func commit(
-    _ plan: SavePlan, _ outside: ExternalWrites, in scope: ProfileScope,
+    _ plan: SavePlan, _ external: ExternalWrites, in scope: ProfileScope,
     _ beforeCommit: () throws -> Void
   ) throws -> [Row] {
     try pool.withWriter { connection in
@@ -31,14 +31,14 @@ extension SQLiteStore {
       var rows: [Row]
       do {
         rows = try savingMetadata {
-          try writtenRows(of: plan, outside, on: connection, in: scope, beforeCommit)
+          try writtenRows(of: plan, external, on: connection, in: scope, beforeCommit)
         }
       } catch let changed as ChangedRows {
         throw try conflicts(changed.objects, on: connection, in: scope)
       }
       let commit = finishCommit()
       noteTransaction(of: plan)
-      outside.name(in: &rows, of: plan.written)
+      external.name(in: &rows, of: plan.written)
       let remembered = remember(plan, rows: rows, commit: commit)
       remember(derived.take(), commit: commit)
       return remembered
@@ -56,11 +56,11 @@ extension SQLiteStore {
   /// Writes the rows in one transaction, again if unique values move between objects of the save,
   /// or if the row that had one was removed in the meantime.
   private func writtenRows(
-    of plan: SavePlan, _ outside: ExternalWrites, on connection: Connection,
+    of plan: SavePlan, _ external: ExternalWrites, on connection: Connection,
     in scope: ProfileScope, _ beforeCommit: () throws -> Void
   ) throws -> [Row] {
     for attempt in 1...Self.maximumAttempts {
-      let writer = RowWriter(self, connection, outside, scope)
+      let writer = RowWriter(self, connection, external, scope)
       do {
         try transaction(on: connection, in: scope) {
           _ = derived.take()

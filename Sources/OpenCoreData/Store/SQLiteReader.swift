@@ -24,6 +24,7 @@ final class SQLiteReader: StoreReader {
   private let isPrivate: Bool
   private var isOpen = true
 
+  /// The maximum age in nanoseconds of a fresh reader.
   private static let longest: UInt64 = 50_000_000
 
   var store: CachingStore { sqlite }

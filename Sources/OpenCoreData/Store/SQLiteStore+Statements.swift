@@ -234,7 +234,7 @@ final class FaultPlan {
 /// The SQL of a store's INSERTs, UPDATEs, and DELETEs, created once for each statement.
 ///
 /// Used only inside of `ConnectionPool.withWriter`, which admits one thread at a time.
-final class WriteStatements: @unchecked Sendable {  // used by whoever has the writer
+final class WriteStatements: @unchecked Sendable {  // used with the writer
   private struct UpdateShape: Hashable {
     let entity: Int
     let slots: [Int]

@@ -28,7 +28,7 @@ struct TrapTests {
       }
     }
     #expect(large.message.contains("'numberOfCountries' of 'Continent' can't be set to 1e+300"))
-    #expect(large.message.contains("it takes whole numbers of up to 64 bits"))
+    #expect(large.message.contains("it takes numbers of up to 64 bits"))
     let abstract = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
