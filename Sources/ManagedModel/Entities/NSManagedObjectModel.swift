@@ -84,15 +84,21 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     return made
   }
 
+  /// The `configurationName` of a store that contains all entities of its model.
+  package static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+
   /// The names of the configurations, sorted.
   public var configurations: [String] { configurationEntities.keys.sorted() }
 
   /// Returns the entities of a configuration, or `nil` if the model has no configuration of that
   /// name.
   ///
-  /// - Parameter configuration: The name, or `nil` for all entities of the model.
+  /// - Parameter configuration: The name, or `nil` or `defaultConfigurationName` for all entities of
+  ///   the model.
   public func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
-    guard let configuration else { return entities }
+    guard let configuration, configuration != Self.defaultConfigurationName else {
+      return entities
+    }
     return configurationEntities[configuration]
   }
 

@@ -98,7 +98,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - type: The type of the store.
-  ///   - configuration: The model's configuration whose entities the store contains; `nil` for all.
+  ///   - configuration: The model's configuration whose entities the store contains; `nil`, or the
+  ///     `configurationName` of a store with all entities, for all.
   ///   - storeURL: The store's file.
   ///   - options: The options of the store by key, such as `NSReadOnlyPersistentStoreOption`.
   /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an
@@ -136,6 +137,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     options: [AnyHashable: Any]?, copying original: SQLiteStore? = nil,
     containing document: StoreDocument? = nil
   ) throws -> NSPersistentStore {
+    let isDefault = configuration == NSManagedObjectModel.defaultConfigurationName
+    let configuration = isDefault ? nil : configuration
     guard managedObjectModel.entities(forConfigurationName: configuration) != nil else {
       throw NSError.store(
         "The model has no configuration '\(configuration ?? "")'. It has: "

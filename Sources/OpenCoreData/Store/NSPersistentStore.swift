@@ -21,7 +21,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   }
   private var location: URL?
   /// The model's configuration whose entities it contains; `PF_DEFAULT_CONFIGURATION_NAME` for all.
-  public var configurationName: String { configuration ?? "PF_DEFAULT_CONFIGURATION_NAME" }
+  public var configurationName: String {
+    configuration ?? NSManagedObjectModel.defaultConfigurationName
+  }
   /// `nil` for all entities.
   let configuration: String?
   /// The options it was added with.

@@ -79,6 +79,27 @@ struct ConfigurationTests {
     }
   }
 
+  @Test(
+    "A store is added again with its configuration's name, that of all entities, too",
+    arguments: [nil, "Places"] as [String?], StoreKind.allCases)
+  func storeIsAddedAgainWithItsConfigurationName(configuration: String?, kind: StoreKind) throws {
+    let two = try TwoStores(.memories)
+    let (coordinator, model) = (two.coordinator, two.coordinator.managedObjectModel)
+    let stack = try TestStack(model: TestModels.company())
+    let store = try coordinator.addPersistentStore(
+      ofType: kind.type.rawValue, configurationName: configuration,
+      at: kind.url(stack.folder.appendingPathComponent("again")))
+    let name = store.configurationName
+    #expect(
+      model.entities(forConfigurationName: name)
+        == model.entities(forConfigurationName: configuration))
+    #expect(model.isConfiguration(withName: name, compatibleWithStoreMetadata: store.metadata))
+    try coordinator.remove(store)
+    let again = try coordinator.addPersistentStore(
+      ofType: store.type, configurationName: name, at: store.url)
+    #expect(again.configurationName == name)
+  }
+
   @Test("A store can be added only once, and again after it was removed")
   func storeIsAddedOnceAndAgainAfterItsRemoval() throws {
     let two = try TwoStores(.files)
