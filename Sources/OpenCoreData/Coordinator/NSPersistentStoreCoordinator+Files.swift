@@ -134,6 +134,15 @@ extension NSPersistentStoreCoordinator {
       at: url, type: NSPersistentStore.StoreType(rawValue: storeType), options: options)
   }
 
+  /// Rejects a URL that isn't one of a file, such as one of a server, whose path is on that server.
+  class func requireFile(_ url: URL) throws {
+    guard let scheme = url.scheme, !url.isFileURL else { return }
+    throw NSError.coreData(
+      NSPersistentStoreOpenError,
+      "\(url.absoluteString) has the scheme '\(scheme)', so it isn't the URL of a file. Create the URL "
+        + "with URL(fileURLWithPath:).", [NSFilePathErrorKey: url.path])
+  }
+
   /// Rejects `/dev/null`: a store there is in memory and is discarded with its coordinator.
   class func refuseDevice(_ url: URL) throws {
     guard url.isNullDevice else { return }
@@ -181,6 +190,7 @@ extension NSPersistentStoreCoordinator {
   class func checkReplaceable(
     _ url: URL, _ type: NSPersistentStore.StoreType, _ options: [AnyHashable: Any]?
   ) throws {
+    if CustomStoreClasses.class(for: type) == nil { try requireFile(url) }
     guard FileStamp.exists(path: url.path) else { return }
     if FileStamp(path: url.path, followsLinks: false)?.size == 0 { return }
     try checkIsStore(url, type, isForced: isForced(options))

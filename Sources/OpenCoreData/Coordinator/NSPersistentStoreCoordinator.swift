@@ -192,6 +192,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         throw NSError.coreData(
           NSPersistentStoreOpenError, "A SQLite store needs the URL of a file.")
       }
+      try Self.requireFile(url)
       if let original {
         return try original.openCopyInMemory(
           at: url, storeIndex: storeIndex, options: options, model: managedObjectModel,
@@ -225,6 +226,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
           NSPersistentStoreOpenError,
           "A store of the type '\(type.rawValue)' needs the URL of a file.")
       }
+      try Self.requireFile(url)
       return try migrating(url, type, configuration, options) { _ in
         try AtomicStoreDocument.open(
           form, at: url, model: managedObjectModel, configuration: configuration,

@@ -128,6 +128,26 @@ struct CoordinatorCallsTests {
     #expect(names == ["mine"])
   }
 
+  @Test(
+    "A URL that isn't one of a file is an error, and no file is created at its path",
+    arguments: StoreKind.allCases.filter { !$0.isInMemory })
+  func storesNeedTheURLOfAFile(kind: StoreKind) throws {
+    let stack = try TestStack(model: TestModels.company())
+    let path = stack.folder.appendingPathComponent("Other").path
+    let url = try #require(URL(string: "https://example.org\(path)"))
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    let added = thrownError { try coordinator.addPersistentStore(type: kind.type, at: url) }
+    #expect(added?.code == NSPersistentStoreOpenError)
+    let store = try coordinator.addPersistentStore(
+      type: kind.type, at: stack.folder.appendingPathComponent("Own"))
+    let moved = thrownError {
+      try coordinator.migratePersistentStore(store, to: url, type: kind.type)
+    }
+    #expect(moved?.code == NSPersistentStoreOpenError)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(coordinator.persistentStores == [store])
+  }
+
   @Test("The URL and the coordinator of a store can be read while it's moved and removed")
   func storesAreReadWhileTheyAreRemoved() throws {
     for _ in 0..<10 {
