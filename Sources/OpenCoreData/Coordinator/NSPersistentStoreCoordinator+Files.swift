@@ -68,7 +68,8 @@ extension NSPersistentStoreCoordinator {
   /// The database is replaced atomically: a crash leaves the old one or the new one.
   /// - Throws: 134080 if the source isn't a usable store, or the destination is a file but not a
   ///   store; 134070 if the destination is in use (unless `NSPersistentStoreForceDestroyOption` is
-  ///   true), which never applies to XML and binary stores; 134000 for a type without a file.
+  ///   true), which never applies to XML and binary stores; 134000 for a type without a file; 640
+  ///   if the disk is full; 512 if the copy can't be created.
   public func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -87,8 +88,12 @@ extension NSPersistentStoreCoordinator {
     try Self.checkUnused(destinationURL, destinationOptions)
     let target = TemporaryStore(replacing: destinationURL)
     defer { target.remove() }
-    try StoreFile.copyConsistently(from: sourceURL, to: target.url)
-    try StoreFile.move(from: target.url, to: destinationURL)
+    do {
+      try StoreFile.copyConsistently(from: sourceURL, to: target.url)
+      try StoreFile.move(from: target.url, to: destinationURL)
+    } catch {
+      throw (error as NSError).naming(destinationURL.path, insteadOf: target.url)
+    }
   }
 
   /// Replaces a store; calls `replacePersistentStore`.

@@ -13,7 +13,8 @@ package enum StoreFile {
   ///
   /// - Parameter isSynced: Whether the copies of external data files are synced to disk; not needed
   ///   for a temporary copy.
-  /// - Throws: An `NSError`: 640 if the disk is full, 134080 if the file can't be copied.
+  /// - Throws: An `NSError`: 640 if the disk is full, 512 if the copy can't be created, 134080 if
+  ///   the file can't be copied.
   package static func copy(
     from source: URL, to destination: URL, isSynced: Bool = true
   ) throws {
@@ -21,7 +22,13 @@ package enum StoreFile {
     do {
       try RolledBackCopy.copyStore(from: source.path, to: destination.path)
     } catch {
-      throw copyError(error.message, source, isOutOfSpace: error.code.primary == .full)
+      let code: Int =
+        switch error.code {
+        case .writeFailed: CocoaError.Code.fileWriteUnknown.rawValue
+        case let full where full.primary == .full: CocoaError.Code.fileWriteOutOfSpace.rawValue
+        default: NSPersistentStoreOpenError
+        }
+      throw copyError(error.message, source, code)
     }
     try copyExternalFiles(from: source, to: destination, isSynced: isSynced)
   }
@@ -42,17 +49,15 @@ package enum StoreFile {
           to: ExternalStorage(storeURL: destination, isSynced: isSynced), named: names)
     } catch {
       throw copyError(
-        "an externally stored value: \(error.reason)", source, isOutOfSpace: error.isOutOfSpace)
+        "an externally stored value: \(error.reason)", source,
+        error.isOutOfSpace
+          ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError)
     }
   }
 
-  private static func copyError(
-    _ reason: String, _ source: URL, isOutOfSpace: Bool
-  ) -> NSError {
+  private static func copyError(_ reason: String, _ source: URL, _ code: Int) -> NSError {
     NSError.coreData(
-      isOutOfSpace
-        ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError,
-      "\(source.relativePath) can't be copied: \(reason).", [NSFilePathErrorKey: source.path])
+      code, "\(source.relativePath) can't be copied: \(reason).", [NSFilePathErrorKey: source.path])
   }
 
   /// Copies a store that may be in use, after an attempt during which it wasn't written.
@@ -64,7 +69,7 @@ package enum StoreFile {
       do {
         inspection = try StoreFileInspection(path: source.path)
       } catch {
-        throw copyError(error.message, source, isOutOfSpace: false)
+        throw copyError(error.message, source, NSPersistentStoreOpenError)
       }
       try copy(from: source, to: destination)
       if !inspection.isStale { return }

@@ -40,7 +40,8 @@ package enum RolledBackCopy {
   /// Nothing outside the copy's folder is written or removed. There must be no file at `copy`.
   ///
   /// - Throws: `SQLITE_CANTOPEN` if a file can't be read or isn't regular, `SQLITE_FULL` if the
-  ///   copy can't be written, `SQLITE_CORRUPT` if the journal is invalid.
+  ///   copy can't be written, `SQLITE_IOERR_WRITE` if it can't be created although the disk isn't
+  ///   full, `SQLITE_CORRUPT` if the journal is invalid.
   package static func copyStore(from source: String, to copy: String) throws(SQLiteError) {
     let inspection = try StoreFileInspection(path: source)
     let copied = try copyFiles(of: inspection.path, to: copy)
@@ -112,7 +113,7 @@ package enum RolledBackCopy {
   ///
   /// - Returns: The number of bytes copied, or `nil` if the file doesn't exist.
   /// - Throws: `SQLITE_CANTOPEN` if it isn't a regular file, `SQLITE_FULL` if the copy can't be
-  ///   written.
+  ///   written, `SQLITE_IOERR_WRITE` if it can't be created although the disk isn't full.
   @discardableResult
   package static func copyFile(_ source: String, to copy: String) throws(SQLiteError) -> Int64? {
     let file = Foundation.open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -157,7 +158,10 @@ package enum RolledBackCopy {
 
   private static func create(_ path: String) throws(SQLiteError) -> Int32 {
     let file = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw failure("create \(path)", .full) }
+    guard file >= 0 else {
+      let isFull = errno == ENOSPC || errno == EDQUOT
+      throw failure("create \(path)", isFull ? .full : .writeFailed)
+    }
     return file
   }
 

@@ -142,6 +142,8 @@ extension ResultCode {
 
   /// Extended code: the file system couldn't read a page, which SQLite takes for corruption.
   package static let unreadPage = ResultCode(rawValue: SQLITE_IOERR | (33 << 8))
+  /// Extended code: a file can't be created or written, although the disk isn't full.
+  package static let writeFailed = ResultCode(rawValue: SQLITE_IOERR | (3 << 8))
   /// Extended code: the path refers to a folder.
   package static let cantOpenIsDirectory = ResultCode(rawValue: SQLITE_CANTOPEN | (2 << 8))
   /// Extended code: a unique index already contains the values.

@@ -26,6 +26,28 @@ struct TemporaryStoreTests {
     #expect(try Set(store.contents().keys) == names)
   }
 
+  @Test("A copy that can't be created isn't taken for a full disk, and the error names its URL")
+  func missingFolderIsNotAFullDisk() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    let url = stack.folder.appendingPathComponent("none/Copy.sqlite")
+    let errors = [
+      thrownError {
+        try coordinator.replacePersistentStore(
+          at: url, withPersistentStoreFrom: stack.storeURL, type: .sqlite)
+      },
+      thrownError { try coordinator.migratePersistentStore(store, to: url, type: .sqlite) },
+    ]
+    for error in errors {
+      #expect(error?.code == CocoaError.Code.fileWriteUnknown.rawValue)
+      let message = try #require(error?.localizedDescription)
+      #expect(message.contains("couldn't create \(url.path): "), "\(message)")
+    }
+    #expect(coordinator.persistentStores == [store])
+  }
+
   /// Begins an operation, and kills the process before the store is complete.
   private static func begin(at path: String) throws {
     let temporary = TemporaryStore(replacing: URL(fileURLWithPath: path))
