@@ -53,10 +53,14 @@ extension SQLiteError {
 
   /// Returns the message for a store that can't be opened, with what to do about it.
   func openingMessage(_ url: URL, isReadOnly: Bool) -> String {
-    "The store \(url.relativePath) couldn't be opened: \(self).\(isReadOnly ? "" : openingAdvice)"
+    let advice = isReadOnly ? "" : openingAdvice(url.deletingLastPathComponent())
+    return "The store \(url.relativePath) couldn't be opened: \(self).\(advice)"
   }
 
-  private var openingAdvice: String {
+  private func openingAdvice(_ folder: URL) -> String {
+    if code.primary == .cantOpen, !FileStamp.exists(path: folder.path) {
+      return " There's no folder \(folder.path): create it first."
+    }
     if code.isOutOfSpace { return " Free disk space, and open it again." }
     switch code.primary {
     case .readOnly, .cantOpen, .permission:

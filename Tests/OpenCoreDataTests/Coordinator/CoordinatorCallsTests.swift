@@ -148,6 +148,20 @@ struct CoordinatorCallsTests {
     #expect(coordinator.persistentStores == [store])
   }
 
+  @Test("The error for a store in a folder that doesn't exist names the folder")
+  func missingFolderIsNamed() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    let folder = stack.folder.appendingPathComponent("none")
+    let error = thrownError {
+      try coordinator.addPersistentStore(
+        type: .sqlite, at: folder.appendingPathComponent("Store.sqlite"))
+    }
+    #expect(error?.code == NSPersistentStoreOpenError)
+    let message = try #require(error?.localizedDescription)
+    #expect(message.hasSuffix("There's no folder \(folder.path): create it first."), "\(message)")
+  }
+
   @Test("The URL and the coordinator of a store can be read while it's moved and removed")
   func storesAreReadWhileTheyAreRemoved() throws {
     for _ in 0..<10 {
