@@ -92,25 +92,32 @@ extension MemoryStore {
   }
 
   /// Compares the constrained values of a save with those of all rows, in one pass over the rows.
+  ///
+  /// The violations are in the order of the objects and their constraints, as in a SQLite store,
+  /// because a merge policy resolves one after another.
   private func checkConstraints(_ plan: SavePlan, _ tables: MemoryTables) throws {
     let constrained = plan.constrained
     guard !constrained.isEmpty else { return }
-    let wanted = Dictionary(constrained.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+    let wanted = Dictionary(
+      constrained.indices.map { (constrained[$0].key, $0) }, uniquingKeysWith: { $1 })
     let saved = SavedRows(of: plan)
-    var violations: [ConstraintViolation] = []
+    var violations: [(index: Int, violation: ConstraintViolation)] = []
     for rootIndex in Set(constrained.map(\.object.layout.rootIndex)) {
-      for found in tables.rows[rootIndex].values.sorted(by: { $0.primaryKey < $1.primaryKey }) {
+      for found in tables.rows[rootIndex].values {
         for constraint in found.layout.constraints {
           guard
             let key = constraint.key({ found.row.rawValue(found.layout.slots[$0]) }),
-            let candidate = wanted[key], candidate.object.primaryKey != found.primaryKey,
+            let index = wanted[key], constrained[index].object.primaryKey != found.primaryKey,
             let violation = saved.violation(
-              by: candidate, found.identity, snapshot: { found.row.snapshot(found.layout, self) })
+              by: constrained[index], found.identity,
+              snapshot: { found.row.snapshot(found.layout, self) })
           else { continue }
-          violations.append(violation)
+          violations.append((index, violation))
         }
       }
     }
-    if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
+    guard !violations.isEmpty else { return }
+    violations.sort { $0.index < $1.index }
+    throw ConstraintViolations(violations: violations.map(\.violation))
   }
 }

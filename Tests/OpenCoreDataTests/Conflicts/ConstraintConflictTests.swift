@@ -263,6 +263,33 @@ struct ConstraintConflictTests {
   }
 
   @Test(
+    "An object that violates two constraints becomes the row of the first one in every store",
+    arguments: StoreKind.allCases)
+  func firstViolatedConstraintIsResolvedFirst(kind: StoreKind) throws {
+    let item = NSEntityDescription()
+    item.name = "Item"
+    item.properties = ["a", "b", "x"].map { TestModels.attribute($0, .stringAttributeType) }
+    item.uniquenessConstraints = [["b"], ["a"]]
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    let stack = try SharedStack(kind, model)
+    let context = stack.context()
+    context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    try context.performAndWait {
+      for value in ["1", "2"] {
+        _ = context.make("Item", ["a": value, "b": value])
+        try context.save()
+      }
+      _ = context.make("Item", ["a": "1", "b": "2", "x": "new"])
+      try context.save()
+    }
+    #expect(
+      try rows(stack, "Item").sorted { $0[0] < $1[0] } == [
+        ["a=1", "b=1", "x=nil"], ["a=2", "b=2", "x=new"],
+      ])
+  }
+
+  @Test(
     "A new object with the unique value of an object that is saved, too, is a conflict of the two",
     arguments: StoreKind.allCases)
   func valueOfARowThatIsSavedTooIsAConflict(kind: StoreKind) throws {
