@@ -215,6 +215,10 @@ extension NSExpression {
     case .conditional(let predicate, let yes, let no):
       return predicate.comparedExpressions.flatMap(\.rowFunctions) + yes.rowFunctions
         + no.rowFunctions
+    case .path(let base, let path):
+      if case .evaluatedObject = base.node { return path.rowFunctions }
+      // An operator after another value, such as a SUBQUERY, is one over that value's elements.
+      return base.rowFunctions
     default: return node.children.flatMap(\.rowFunctions)
     }
   }

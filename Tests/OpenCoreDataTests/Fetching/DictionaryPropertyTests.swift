@@ -101,6 +101,34 @@ struct DictionaryPropertyTests {
     }
   }
 
+  @Test("A SUBQUERY with an operator is a value of each row", arguments: StoreKind.allCases)
+  func subqueriesAreValuesOfRows(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: Warehouse.model())
+    defer { withExtendedLifetime(stack) {} }
+    let warehouse = Warehouse(seed: 3, count: 30)
+    let context = try warehouse.context(kind.type.rawValue, at: kind.url(stack.storeURL))
+    func described(_ name: String, _ format: String) -> NSExpressionDescription {
+      let description = NSExpressionDescription()
+      description.name = name
+      description.expression = NSExpression(format: format)
+      return description
+    }
+    let large = described("large", "SUBQUERY(parts, $p, $p.size > 1).@count")
+    let total = described("total", "SUBQUERY(parts, $p, $p.size > 1).@sum.size")
+    let sizes = warehouse.items.map { $0.parts.compactMap(\.size).filter { $0 > 1 } }
+    try context.performAndWait {
+      let rows = try context.fetch(Self.request(["number", large, total], sortedBy: "number"))
+      #expect(rows.compactMap { $0["large"] as? Int } == sizes.reversed().map { $0.count })
+      #expect(rows.compactMap { $0["total"] as? Int64 } == sizes.reversed().map { $0.reduce(0, +) })
+      let grouped = Self.request([large, described("rows", "count:(number)")], sortedBy: "large")
+      grouped.propertiesToGroupBy = [large]
+      let groups = Dictionary(grouping: sizes) { $0.count }.sorted { $0.key > $1.key }
+      let found = try context.fetch(grouped)
+      #expect(found.compactMap { $0["large"] as? Int } == groups.map { $0.key })
+      #expect(found.compactMap { $0["rows"] as? Int } == groups.map { $0.value.count })
+    }
+  }
+
   @Test("The ID of an object in an expression has its entity", arguments: StoreKind.allCases)
   func objectsOfExpressionsHaveTheirEntities(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: Warehouse.model())
