@@ -226,6 +226,30 @@ import Testing
     }
   }
 
+  @Test func expressionsAcceptSwiftKeyPaths() async {
+    // In a process without the models of other tests.
+    await #expect(processExitsWith: .success) {
+      let stack = try TestStack.moody(.memory)
+      try stack.addMoods(1, countries: 1)
+      let paths = withExtendedLifetime(stack) {
+        [
+          NSExpression(forKeyPath: \Mood.date).keyPath,
+          NSExpression(forKeyPath: \Mood.country?.numericISO3166Code).keyPath,
+        ]
+      }
+      guard paths == ["date", "country.numericISO3166Code"] else {
+        throw NSError(domain: "\(paths)", code: 1)
+      }
+    }
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      struct Car {
+        let maker: String
+      }
+      _ = NSExpression(forKeyPath: \Car.maker)
+    }
+    #expect(result.message.contains("isn't a property in a model in use"))
+  }
+
   @Test func comparatorsOfSwiftKeyPathsSortInMemory() throws {
     let stack = try TestStack.moody(.memory)
     try stack.addMoods(3, countries: 1)

@@ -144,7 +144,7 @@ extension NSSortDescriptor {
       comparison: .binary)
   }
 
-  private static func name<Root>(of keyPath: PartialKeyPath<Root>) -> String? {
+  fileprivate static func name<Root>(of keyPath: PartialKeyPath<Root>) -> String? {
     guard let type = Root.self as? NSManagedObject.Type else { return nil }
     let entities = ManagedObjectClasses.entities(of: type)
     // Another thread may release the model.
@@ -161,6 +161,19 @@ extension NSSortDescriptor {
     guard key == nil, let swiftKeyPath else { return self }
     let owner = type(of: swiftKeyPath).rootType
     return keyed(by: try SwiftKeyNames(entity).name(ofAny: swiftKeyPath, in: owner))
+  }
+}
+
+extension NSExpression {
+  /// Creates a key path from a Swift key path, such as `\Car.maker` or `\Car.maker?.name`.
+  ///
+  /// It's a programmer error if the class's model isn't in use, or the key path isn't one of a
+  /// property. **Cost:** that of `NSSortDescriptor.init(keyPath:ascending:)`.
+  public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+    guard let name = NSSortDescriptor.name(of: keyPath) else {
+      fatalError("\(keyPath) isn't a property in a model in use: load the model, or pass a string")
+    }
+    self.init(forKeyPath: name)
   }
 }
 
