@@ -111,8 +111,9 @@ extension PredicateValue {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
       return whole.map { NSNumber(value: $0) } ?? boxed
     case .booleanAttributeType: return whole.map { NSNumber(value: $0 != 0) } ?? boxed
-    case .doubleAttributeType, .floatAttributeType:
-      return asNumber.nearestDouble.map { NSNumber(value: $0) } ?? boxed
+    case .doubleAttributeType: return asNumber.nearestDouble.map { NSNumber(value: $0) } ?? boxed
+    case .floatAttributeType:
+      return asNumber.nearestDouble.map { NSNumber(value: Float($0)) } ?? boxed
     case .decimalAttributeType:
       return asNumber.decimal.map { NSDecimalNumber(decimal: $0) } ?? boxed
     case .stringAttributeType: return CastTarget.string.cast(self)?.boxed ?? boxed

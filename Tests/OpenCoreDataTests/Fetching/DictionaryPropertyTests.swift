@@ -101,6 +101,23 @@ struct DictionaryPropertyTests {
     }
   }
 
+  @Test("A value with the result type Float converts to Float", arguments: StoreKind.allCases)
+  func floatsConvertToFloat(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: Warehouse.model())
+    defer { withExtendedLifetime(stack) {} }
+    let warehouse = Warehouse(seed: 3, count: 10)
+    let context = try warehouse.context(kind.type.rawValue, at: kind.url(stack.storeURL))
+    let third = NSExpressionDescription()
+    third.name = "third"
+    third.expression = NSExpression(format: "number / 3.0")
+    third.expressionResultType = .floatAttributeType
+    try context.performAndWait {
+      let rows = try context.fetch(Self.request([third], sortedBy: "number"))
+      let thirds = warehouse.items.reversed().map { Float(Double($0.number) / 3) }
+      #expect(rows.compactMap { $0["third"] as? Float } == thirds)
+    }
+  }
+
   @Test("A SUBQUERY with an operator is a value of each row", arguments: StoreKind.allCases)
   func subqueriesAreValuesOfRows(kind: StoreKind) throws {
     let stack = try TestStack(kind, model: Warehouse.model())

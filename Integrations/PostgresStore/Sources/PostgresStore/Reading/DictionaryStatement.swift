@@ -201,8 +201,8 @@ struct DictionaryStatement {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
       return whole.map { NSNumber(value: $0) } ?? boxed(value)
     case .booleanAttributeType: return whole.map { NSNumber(value: $0 != 0) } ?? boxed(value)
-    case .doubleAttributeType, .floatAttributeType:
-      return number.map { NSNumber(value: $0) } ?? boxed(value)
+    case .doubleAttributeType: return number.map { NSNumber(value: $0) } ?? boxed(value)
+    case .floatAttributeType: return number.map { NSNumber(value: Float($0)) } ?? boxed(value)
     case .decimalAttributeType:
       return ModelValue.decimal(value).map { NSDecimalNumber(decimal: $0) } ?? boxed(value)
     case .dateAttributeType:
