@@ -133,8 +133,8 @@ extension MemoryReader {
   ///
   /// Those of predicates and dictionaries are checked up to an operator such as `@count`.
   /// - Throws: 134060 with the first key that its entity doesn't store, for an order by a to-many
-  ///   relationship or by a sum of values that aren't numbers, and for a to-many relationship as a
-  ///   value of a dictionary.
+  ///   relationship, values across one, or a sum of values that aren't numbers, and for a to-many
+  ///   relationship as a value of a dictionary.
   func checkKeys(of plan: FetchPlan) throws {
     for path in plan.predicate?.ownKeyPaths ?? [] { try check(path, plan.entity) }
     if let dictionary = plan.dictionary { try checkKeys(of: dictionary, plan.entity) }
@@ -143,9 +143,7 @@ extension MemoryReader {
       let path = PredicateKeyPath(key)
       let last = try check(path, plan.entity)
       try checkOperator(of: path, after: last, plan.entity)
-      guard (last as? NSRelationshipDescription)?.isToMany == true,
-        path.keys.count == path.components.count
-      else { continue }
+      guard path.leadsToMany(from: plan.entity) else { continue }
       throw NSError.fetch("A to-many relationship, such as '\(key)', can't be a sort key.")
     }
   }

@@ -29,6 +29,7 @@ struct DictionaryPropertyTests {
     let cases: [(properties: [Any], key: String?)] = [
       (["nam"], nil), (["owner.nam"], nil), ([length], nil), (["parts"], nil),
       (["parts.size"], nil), (["name"], "nam"), (["name"], "parts"),
+      (["name"], "parts.size"), (["number"], "owner.items.name"),
     ]
     context.performAndWait {
       for (properties, key) in cases {
