@@ -91,14 +91,18 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     let lastPosition = LastPosition()
     /// Whether one value is compared with a constant on the right.
     ///
-    /// `false` for ANY, ALL, and other expressions.
+    /// `false` for ANY, ALL, and other expressions, and for `CONTAINS` after a key path, whose value
+    /// may be a collection of collections.
     let hasConstantOnRight: Bool
     /// That constant, which is `nil` for NaN.
     let constant: PredicateValue
 
-    init(_ left: NSExpression, _ modifier: Modifier, _ right: NSExpression) {
+    init(
+      _ left: NSExpression, _ modifier: Modifier, _ type: Operator, _ right: NSExpression
+    ) {
       hasKeyOnLeft = left.hasOnlyKey
-      hasConstantOnRight = modifier == .direct && right.isConstant
+      hasConstantOnRight =
+        modifier == .direct && right.isConstant && (hasKeyOnLeft || type != .contains)
       constant = hasConstantOnRight ? right.constant.nilIfNotANumber : .null
     }
   }
@@ -117,7 +121,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = type
     self.options = options
     customSelectorName = nil
-    operands = Operands(leftExpression, comparisonPredicateModifier, rightExpression)
+    operands = Operands(
+      leftExpression, comparisonPredicateModifier, predicateOperatorType, rightExpression)
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
@@ -140,7 +145,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = .customSelector
     options = []
     self.customSelectorName = customSelectorName
-    operands = Operands(leftExpression, comparisonPredicateModifier, rightExpression)
+    operands = Operands(
+      leftExpression, comparisonPredicateModifier, predicateOperatorType, rightExpression)
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
@@ -161,7 +167,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = type
     self.options = Options(rawValue: options)
     customSelectorName = selector
-    operands = Operands(leftExpression, comparisonPredicateModifier, rightExpression)
+    operands = Operands(
+      leftExpression, comparisonPredicateModifier, predicateOperatorType, rightExpression)
     super.init(decoded: .comparison, depth: 1 + max(left.depth, right.depth))
   }
 
@@ -205,7 +212,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = comparison.predicateOperatorType
     options = comparison.options
     customSelectorName = comparison.customSelectorName
-    operands = Operands(leftExpression, comparisonPredicateModifier, rightExpression)
+    operands = Operands(
+      leftExpression, comparisonPredicateModifier, predicateOperatorType, rightExpression)
     super.init(kind: .comparison, depth: 1 + max(left.depth, right.depth))
   }
 }

@@ -111,6 +111,9 @@ import Testing
     ("ANY friends.pets.age == 4", "B"), ("ALL friends.pets.age > 0", "ABC"),
     ("SUBQUERY(friends, $f, $f.pets.@count > 2).@count == 1", "B"),
     ("SELF IN friends.friendOf", "B"), ("friends.friendOf CONTAINS SELF", "B"),
+    ("friends.pets.age CONTAINS 4", "B"), ("ANY friends IN friends.friendOf.friends", "B"),
+    ("SUBQUERY(friendOf, $f, 4 IN $f.friends.pets.age).@count > 0", "AC"),
+    ("SELF IN SUBQUERY(friends, $f, $f.pets.@count > 0).friendOf", "B"),
     // ANY finds elements without a value, but only by a constant.
     ("ANY friends.boss == nil", "B"), ("ANY friends.boss.name == nil", "B"),
     ("ANY friends.pets.age == nil", "B"), ("ANY friends.friends.pets.age == nil", ""),

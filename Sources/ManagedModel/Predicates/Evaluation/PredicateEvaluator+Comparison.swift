@@ -5,13 +5,12 @@ extension PredicateEvaluator {
   mutating func evaluate(
     _ comparison: NSComparisonPredicate, _ left: PredicateValue
   ) throws(PredicateEvaluationError) -> Bool {
-    let right = try value(of: comparison.rightExpression).nilIfNotANumber
+    let right = Self.unnested(
+      try value(of: comparison.rightExpression).nilIfNotANumber, comparison.rightExpression)
     let isAny: Bool
     switch comparison.comparisonPredicateModifier {
     case .direct:
-      return try isTrue(
-        comparison, Self.unnested(left, comparison.leftExpression),
-        Self.unnested(right, comparison.rightExpression))
+      return try isTrue(comparison, Self.unnested(left, comparison.leftExpression), right)
     case .any: isAny = true
     case .all: isAny = false
     }
@@ -77,10 +76,14 @@ extension PredicateEvaluator {
   private static func unnested(
     _ value: PredicateValue, _ expression: NSExpression
   ) -> PredicateValue {
-    guard case .collection(let collection) = value, expression.expressionType == .keyPath,
+    guard case .collection(let collection) = value,
       collection.elements.contains(where: { if case .collection = $0 { true } else { false } })
     else { return value }
-    return .collection(PredicateCollection(flattened(collection.elements), isOrdered: false))
+    switch expression.node {
+    case .keyPath, .path:
+      return .collection(PredicateCollection(flattened(collection.elements), isOrdered: false))
+    default: return value
+    }
   }
 
   /// Returns whether the comparison is true for two values.
