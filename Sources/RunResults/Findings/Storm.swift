@@ -125,16 +125,20 @@ struct Storm: Hashable {
 
   /// Returns the fix that prefetches a key path, which adds one SELECT.
   ///
-  /// A fetch of object IDs doesn't prefetch, so it must fetch objects instead.
+  /// A fetch of object IDs doesn't prefetch, so it must fetch objects instead, and a fetch without
+  /// property values doesn't either.
   static func prefetchFix(_ keyPath: String, _ fetch: Step?) -> SuggestedFix {
     let prefetched = fetch?.keyPaths(of: .prefetch) ?? []
     let list = (prefetched.contains(keyPath) ? prefetched : prefetched + [keyPath])
       .map { "\"\($0)\"" }.joined(separator: ", ")
-    let prefetch = "request.relationshipKeyPathsForPrefetching = [\(list)]"
+    var lines = ["request.relationshipKeyPathsForPrefetching = [\(list)]"]
+    if fetch?.flag(of: .values) == false {
+      lines.insert("request.includesPropertyValues = true", at: 0)
+    }
     let fixed = fetch?.without(.values).prefetching(keyPath)
-    guard fetch?.resultKind == .ids else { return SuggestedFix(swift: [prefetch], fetch: fixed) }
+    guard fetch?.resultKind == .ids else { return SuggestedFix(swift: lines, fetch: fixed) }
     return SuggestedFix(
-      swift: ["request.resultType = .managedObjectResultType", prefetch],
+      swift: ["request.resultType = .managedObjectResultType"] + lines,
       fetch: fixed?.without(.result))
   }
 }

@@ -31,8 +31,10 @@ struct FaultStormTests {
     #expect(storm.findings.map(\.callSite) == [EventScript.touch, EventScript.touch])
     #expect(storm.findings.map(\.fix.now) == ["request.includesPropertyValues = false", nil])
     #expect(
-      storm.findings[1].fix.swift
-        == ["request.relationshipKeyPathsForPrefetching = [\"country\"]"])
+      storm.findings[1].fix.swift == [
+        "request.includesPropertyValues = true",
+        "request.relationshipKeyPathsForPrefetching = [\"country\"]",
+      ])
   }
 
   @Test(arguments: [
@@ -162,6 +164,18 @@ struct FaultStormTests {
         + "request.relationshipKeyPathsForPrefetching = [\"country\"]")
     let fixed = try TypedSession().run([try #require(fix.step), read])
     #expect(fixed.flatMap(\.findings).isEmpty)
+  }
+
+  /// Without property values, the fetch would still prefetch nothing.
+  @Test func prefetchInAFixComesWithPropertyValues() throws {
+    let fetch = "fetch Mood values no as moods"
+    let read = "touch moods country.numericISO3166Code"
+    let found = try TypedSession().run([fetch, read]).flatMap(\.findings)
+    let fix = try #require(found.first { $0.subject == "Mood.country" }?.fix)
+    #expect(fix.step == "fetch Mood prefetch country as moods")
+    #expect(
+      fix.text == "request.includesPropertyValues = true; "
+        + "request.relationshipKeyPathsForPrefetching = [\"country\"]")
   }
 
   private static func step(_ body: (EventScript) -> Void) -> Recording {
