@@ -139,6 +139,7 @@ extension Session {
       resultObjects: isAmbiguous ? namedResults[step.subject].map(references) ?? [] : [],
       reachedThrough: reached,
       routes: routes)
+    context.obstacle = cacheObstacle(of: step)
     context.resultEntities = Set(entity.namesWithSubentities)
     context.sorting = sorting
     context.arrangesSections = step.option(.sections) != nil
@@ -150,6 +151,17 @@ extension Session {
       }
     }
     return context
+  }
+
+  /// Returns why rows that the fetch of a step's result loaded don't fulfill the step's faults, or
+  /// `nil` if they can.
+  private func cacheObstacle(of step: Step) -> StepContext.CacheObstacle? {
+    let names = knownNames
+    var shape = names.contexts[names.context(of: step)]
+    let source = namedResults[step.subject].flatMap { names.contexts[$0.context] }
+    if let source, let shape, source.coordinator != shape.coordinator { return .otherCoordinator }
+    while let parent = shape?.parent { shape = names.contexts[parent] }
+    return shape?.staleness == 0 ? .noStaleness : nil
   }
 
   /// Returns a recorder of a step's access paths, or `nil` if an object's entity determines its

@@ -47,6 +47,14 @@ package struct StepContext: Sendable {
     }
   }
 
+  /// Why the rows that a fetch puts into the row cache don't fulfill the faults of a step.
+  package enum CacheObstacle: Sendable {
+    /// The step runs in a context of another coordinator, which has a row cache of its own.
+    case otherCoordinator
+    /// The staleness interval of the step's context is 0, so that every row is too old.
+    case noStaleness
+  }
+
   /// What a step that migrated the store can be compared with.
   package struct Migration: Sendable, Equatable {
     /// The version that the store was migrated to.
@@ -69,6 +77,8 @@ package struct StepContext: Sendable {
 
   /// The fetch that returned the objects the step reads, or `nil` if they aren't from a fetch.
   package var fetch: Step?
+  /// Why rows that the fetch loads don't fulfill the step's faults, or `nil` if they can.
+  package var obstacle: CacheObstacle?
   /// The objects of the result that the step works on.
   ///
   /// A relationship can refer to its own entity, as `manager` does, so the entity's name doesn't

@@ -28,11 +28,13 @@ struct Storm: Hashable {
   /// Returns the fault storms of a step with their numbers of faults, in the order in which they
   /// began.
   ///
-  /// Faults fulfilled from the row cache, which are cheap, don't count.
+  /// Faults fulfilled without a SELECT, from the row cache or by a parent context, are cheap and
+  /// don't count.
   static func all(
     in recording: Recording, context: StepContext
   ) -> [(storm: Storm, count: Int)] {
     let texts = recording.statementTexts()
+    let served = servedFromDatabase(in: recording)
     var order: [Storm] = []
     var counts: [Storm: Int] = [:]
     // A parent event precedes its children.
@@ -40,7 +42,7 @@ struct Storm: Hashable {
     for event in recording.events {
       let isForChild = forChild.contains(event.parent)
       if isForChild || event.source == .parent { forChild.insert(event.id) }
-      guard event.source == .database || event.source == .parent,
+      guard event.source == .database || served.contains(event.id),
         var storm = Storm(event, sql: texts[event.id], context: context)
       else { continue }
       storm.isForChild = isForChild
@@ -51,6 +53,19 @@ struct Storm: Hashable {
       guard let count = counts[storm], count >= FaultStormRule.threshold else { return nil }
       return (storm, count)
     }
+  }
+
+  /// Returns the IDs of the faults that a parent context fulfilled from the database.
+  private static func servedFromDatabase(in recording: Recording) -> Set<Int> {
+    var served: Set<Int> = []
+    for event in recording.events where event.source == .database {
+      var outer = recording.event(event.parent)
+      while let child = outer, child.source == .parent {
+        served.insert(child.id)
+        outer = recording.event(child.parent)
+      }
+    }
+    return served
   }
 
   private init?(_ event: RecordedEvent, sql: String?, context: StepContext) {
@@ -121,6 +136,27 @@ struct Storm: Hashable {
       advice:
         "a child context doesn't prefetch: fetch \(keyPath) in the parent first and keep a reference to it, "
         + "or connect the context to the coordinator")
+  }
+
+  /// Returns the fix for faults that rows in the row cache don't fulfill, so that a prefetch by the
+  /// fetch of the step's objects doesn't help.
+  func fix(against obstacle: StepContext.CacheObstacle, _ keyPath: String) -> SuggestedFix {
+    switch obstacle {
+    case .otherCoordinator:
+      return SuggestedFix(
+        swift: [
+          "request.predicate = NSPredicate(format: \"self IN %@\", objects)",
+          "request.relationshipKeyPathsForPrefetching = [\"\(keyPath)\"]",
+        ],
+        advice: "fetch the objects again in the context that reads them: its coordinator has a row "
+          + "cache of its own")
+    case .noStaleness:
+      let first =
+        isRelationship ? "" : "fetch \(entity) first with returnsObjectsAsFaults = false, or "
+      return SuggestedFix(
+        advice: "the stalenessInterval of the context is 0, so rows in the row cache aren't used, "
+          + "even if they were prefetched: \(first)set another interval")
+    }
   }
 
   /// Returns the fix that prefetches a key path, which adds one SELECT.

@@ -208,6 +208,58 @@ struct HeldObjectRuleTests {
     #expect(found.allSatisfy { $0.fix.text.contains("in the parent") && $0.fix.step == nil })
   }
 
+  /// The parent context fulfills the faults from its objects or from the row cache.
+  @Test(arguments: [
+    ["fetch Country faults no as held", "fetch Mood prefetch country in edit as moods"],
+    ["fetch Mood prefetch country as moods"],
+  ])
+  func faultsOfAChildWithoutSELECTsAreNoFinding(fetches: [String]) throws {
+    let lines = fetches + ["touch moods country.numericISO3166Code in edit"]
+    #expect(try findings(["context edit parent main"] + lines).isEmpty)
+  }
+
+  @Test func countedListsOfAChildAreCountedOnce() throws {
+    let found = try findings([
+      "context edit parent main", "fetch Country in edit as c", "touch c moods.@count",
+    ])
+    #expect(found.map(\.name) == ["count-per-row(Country.moods)"])
+    #expect(found.map(\.count) == [20])
+    #expect(found.allSatisfy { $0.sql != nil })
+  }
+
+  private static let second = "context second coordinator second"
+
+  /// Rows that the fetch loads don't fulfill the faults, so it can't be the fix.
+  @Test(arguments: [
+    (
+      second, "fetch Mood as moods", " in second", "fault-storm(Mood.country)",
+      "fetch the objects again"
+    ),
+    (
+      second, "fetch Mood prefetch country as moods", " in second",
+      "ineffective-prefetch(Mood.country)", "fetch the objects again"
+    ),
+    (
+      "context main staleness 0", "fetch Mood as moods", "", "fault-storm(Mood.country)",
+      "stalenessInterval of the context is 0"
+    ),
+    (
+      "context main staleness 0", "fetch Mood prefetch country as moods", "",
+      "ineffective-prefetch(Mood.country)", "stalenessInterval of the context is 0"
+    ),
+  ])
+  func fixOfFaultsThatMissTheRowCacheHelps(
+    context: String, fetch: String, place: String, name: String, advice: String
+  ) throws {
+    let read = "touch moods country.numericISO3166Code\(place)"
+    let fix = try #require(try findings([context, fetch, read]).first { $0.name == name }?.fix)
+    #expect(fix.advice.contains(advice) && fix.step == nil)
+    let again = "fetch Mood where \"self IN $moods\" prefetch country in second as again"
+    let held = ["fetch Country faults no as held", "fetch Mood faults no as moods"]
+    let fixed = place.isEmpty ? held : ["fetch Mood as moods", again]
+    #expect(try findings([context] + fixed + [read]).isEmpty)
+  }
+
   @Test func childSavesAreNotStoreSaves() throws {
     let rounds = (0..<10).flatMap {
       ["set moods with latitude \($0) limit 1 in edit", "save in edit"]

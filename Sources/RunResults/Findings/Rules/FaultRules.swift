@@ -38,8 +38,9 @@ package enum FaultStormRule {
           + (storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject))
     }
     guard let keyPath = storm.keyPath else { return objectFix(storm.entity, context) }
-    return storm.isForChild
-      ? Storm.parentContextFix(keyPath) : Storm.prefetchFix(keyPath, context.fetch)
+    if storm.isForChild { return Storm.parentContextFix(keyPath) }
+    return context.obstacle.map { storm.fix(against: $0, keyPath) }
+      ?? Storm.prefetchFix(keyPath, context.fetch)
   }
 
   /// Returns the fix for fetched objects: the fetch must load their rows.
@@ -49,7 +50,7 @@ package enum FaultStormRule {
   /// delete rule reached.
   private static func objectFix(_ entity: String, _ context: StepContext) -> SuggestedFix {
     let entities = context.resultEntities
-    if let fetch = context.fetch, fetch.flag(of: .values) == false,
+    if let fetch = context.fetch, fetch.flag(of: .values) == false, context.obstacle == nil,
       entities.isEmpty || entities.contains(entity)
     {
       return SuggestedFix(

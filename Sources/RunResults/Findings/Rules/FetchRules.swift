@@ -228,7 +228,8 @@ enum CountPerRowRule {
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Storm.all(in: recording, context: context).compactMap { storm, count in
-      guard storm.isOfNumbers(in: context) else { return nil }
+      // The SELECTs for a child context are those of its parent's faults.
+      guard storm.isOfNumbers(in: context), !storm.isThroughParent else { return nil }
       let name = storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject
       return storm.finding(
         rule.name, count: count, what: "SELECTs, one for each relationship, only for a count",

@@ -146,14 +146,14 @@ enum UnusedPrefetchRule {
 /// Finds prefetches that didn't prevent faults from being fulfilled one at a time.
 ///
 /// It fires if at least `FaultStormRule.threshold` faults of a step were fulfilled from the
-/// database or by a parent context although the fetch had prefetched them.
+/// database, also through a parent context, although the fetch had prefetched them.
 enum IneffectivePrefetchRule {
   static let rule = Rule(
     .ineffectivePrefetch, chapter: 8,
     meaning: "A fetch prefetched a relationship, and its objects were still loaded one at a time.",
     condition:
-      "\(FaultStormRule.threshold) or more faults, fulfilled from the database or by a parent context, "
-      + "through a key path that the fetch has in `prefetch`. Replaces `fault-storm`.",
+      "\(FaultStormRule.threshold) or more faults, fulfilled from the database, also through a parent "
+      + "context, through a key path that the fetch has in `prefetch`. Replaces `fault-storm`.",
     remedy:
       "Keep a strong reference to the fetched objects, let the fetch load the rows, or fetch in "
       + "the parent context.",
@@ -166,14 +166,18 @@ enum IneffectivePrefetchRule {
       else { return nil }
       return storm.finding(
         rule.name, count: count, what: "faults despite the prefetch of \(keyPath)",
-        fix: fix(storm, keyPath, context.fetch))
+        fix: fix(storm, keyPath, context))
     }
   }
 
-  private static func fix(_ storm: Storm, _ keyPath: String, _ fetch: Step?) -> SuggestedFix {
+  private static func fix(
+    _ storm: Storm, _ keyPath: String, _ context: StepContext
+  ) -> SuggestedFix {
     if storm.isThroughParent {
       return Storm.parentContextFix(keyPath)
     }
+    if let obstacle = context.obstacle { return storm.fix(against: obstacle, keyPath) }
+    let fetch = context.fetch
     if fetch?.resultKind == .ids {
       return Storm.prefetchFix(keyPath, fetch)
     }
