@@ -28,6 +28,11 @@ struct WorkRuleTests {
     ([prefetch, "touch moods date"], ["unused-prefetch(Mood.country)"]),
     ([prefetch, "touch moods country.numericISO3166Code"], []),
     ([prefetch, "touch moods country"], []),
+    (
+      ["fetch Mood batch 20 prefetch country as m", "touch m date"],
+      ["unused-prefetch(Mood.country)"]
+    ),
+    (["fetch Mood batch 20 prefetch country as m", "touch m country.updatedAt"], []),
     // Nothing was read yet, or the rows were read through another result.
     ([prefetch], []),
     ([prefetch, "fetch Country as c", "touch c numericISO3166Code", "touch moods date"], []),

@@ -31,7 +31,9 @@ enum UnusedPrefetchRule {
     let isOnlyRead = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
     let reads = users.flatMap(\.step.reads)
     guard !keyPaths.isEmpty, !reads.isEmpty, isOnlyRead else { return [] }
-    let brought = work.events(of: part).filter { $0.kind == .prefetch }
+    // The batches of a result are prefetched for when they're loaded.
+    let loading = fetch.limits(.batch) ? [part] + users : [part]
+    let brought = loading.flatMap { work.events(of: $0).filter { $0.kind == .prefetch } }
     let later = work.events(after: part)
     let unused = keyPaths.compactMap { keyPath -> Unused? in
       let wanted = reads + keyPaths.filter { $0 != keyPath }
