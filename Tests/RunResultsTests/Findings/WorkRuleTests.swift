@@ -198,6 +198,33 @@ struct WorkRuleTests {
     #expect(found.allSatisfy { $0.fix.text.contains(fix) }, "\(found.map { $0.fix.text })")
   }
 
+  /// Which values change, and whether rows are written, determines what can be done once.
+  @Test(
+    "The fix of a fetch loop fits its fetches",
+    arguments: [
+      // The entity in the condition is no value that changes.
+      (["fetch Country"], "fetch Country once, keep the result"),
+      (["fetch Mood where \"latitude == nil\""], "fetch Mood once, keep the result"),
+      (["fetch Country where \"numberOfMoods == 3\""], "numberOfMoods IN %@"),
+      (["fetch Mood where \"self IN $some\""], "with IN for the value"),
+      (["count Country"], "count Country once, and"),
+      (["count Mood where \"latitude > 3\""], "dictionaries grouped by"),
+      (["fetch Mood sort date limit 4 as m", "delete m", "save"], "once with a batch size"),
+      (["fetch Mood sort date limit 4 as m"], "fetch Mood once, keep the result"),
+    ])
+  func fetchLoopFixFitsTheFetches(lines: [String], fix: String) throws {
+    let typed = try TypedSession(moods: 60)
+    let first = try typed.run(["fetch Mood limit 1 as some"])
+    // Each round runs on the same lines.
+    let outcomes = try (0..<10).flatMap { _ in try typed.run(lines) }
+    let steps = (first + outcomes).map(\.step)
+    let work = FinishedWork(
+      recording: typed.session.recording, steps: steps, model: typed.session.model)
+    let loops = FindingSearch.all(of: work, steps: []).findings.filter { $0.rule == .fetchLoop }
+    #expect(loops.map(\.count) == [10])
+    #expect(loops.allSatisfy { $0.fix.text.contains(fix) }, "\(loops.map { $0.fix.text })")
+  }
+
   @Test(arguments: [(1, []), (2, ["batch-walked(Mood)"])])
   func batchedFetchWalkIsFound(batches: Int, names: [String]) {
     let script = EventScript()
