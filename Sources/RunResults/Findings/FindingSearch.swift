@@ -2,6 +2,7 @@ package import ManagedModel
 import ProfileEvents
 package import ScenarioLanguage
 package import StatementAnalysis
+import WorkbenchText
 
 /// Searches the work of a variant or of a shell run for findings.
 package enum FindingSearch {
@@ -185,6 +186,50 @@ package struct FinishedWork: Sendable {
       users.append(part)
     }
     return users
+  }
+
+  /// Returns whether a later part reads objects of an entity through a relationship while the
+  /// result of a part exists, so that it uses the rows that the result's fetch loaded.
+  func readsThroughRelationships(afterFetchAt position: Int) -> Bool {
+    let fetch = parts[position]
+    guard let fetched = model.entitiesByName[fetch.step.subject] else { return false }
+    var entities: [String: NSEntityDescription] = [:]
+    for (index, part) in parts.enumerated() {
+      let step = part.step
+      let entity = model.entitiesByName[step.subject]
+      if index > position {
+        if step.verb == .reset, part.context == fetch.context { return false }
+        if step.verb == .drop, step.subject == fetch.step.name { return false }
+        let owner = step.verb == .results ? entity : entities[step.subject]
+        let keyPaths = step.reads + (step.sortKeys(of: .sort) ?? []).map(\.keyPath)
+        if let owner, keyPaths.contains(where: { owner.reads($0, through: fetched) }) {
+          return true
+        }
+        if let name = step.name, name == fetch.step.name { return false }
+      }
+      if let name = step.name { entities[name] = entity }
+    }
+    return false
+  }
+}
+
+extension NSEntityDescription {
+  /// Returns whether a key path reads an attribute of another entity's objects, or what they refer
+  /// to, through a relationship.
+  fileprivate func reads(_ keyPath: String, through other: NSEntityDescription) -> Bool {
+    let names = keyPath.split(separator: ".").map(String.init)
+    var owner: NSEntityDescription? = self
+    for (name, next) in zip(names, names.dropFirst()) {
+      guard next != "@count", let entity = owner?.relationshipsByName[name]?.destinationEntity
+      else { return false }
+      if entity.namesWithSubentities.contains(other.name ?? "")
+        || other.namesWithSubentities.contains(entity.name ?? "")
+      {
+        return true
+      }
+      owner = entity
+    }
+    return false
   }
 }
 

@@ -55,6 +55,14 @@ struct WorkRuleTests {
     (["fetch Mood as moods", "walk moods every 5"], []),
     // The countries are used by another step.
     (["fetch Country as c", "walk c", "insert Mood times 2 with country c"], []),
+    // The moods' countries are those that were fetched.
+    (
+      ["fetch Country faults no as c", "walk c", "fetch Mood as m", "touch m country.updatedAt"], []
+    ),
+    (
+      ["fetch Country faults no as c", "walk c", "fetch Mood as m", "touch m date country"],
+      ["fetch-to-count(Country)"]
+    ),
     // They're used by a predicate.
     (["fetch Country as c", "walk c", "fetch Mood where country IN $c"], []),
     (["fetch Mood as m", "walk m", "fetch Mood where self IN $m as m"], []),
@@ -88,6 +96,16 @@ struct WorkRuleTests {
     let found = try findings(["fetch Mood as moods", line], moods: 1_000)
     #expect(found.map(\.name) == names)
     #expect(found.allSatisfy { $0.fix.step == "fetch Mood batch 20 as moods" })
+  }
+
+  /// With a batch size, most of the moods would be faults that each run a SELECT.
+  @Test func partlyReadListIsUsedThroughARelationship() throws {
+    let found = try findings(
+      [
+        "fetch Mood as moods", "touch moods date limit 20", "fetch Country prefetch moods as c",
+        "touch c moods.date",
+      ], moods: 1_000)
+    #expect(found.isEmpty)
   }
 
   /// A limit of 0 means all rows.
