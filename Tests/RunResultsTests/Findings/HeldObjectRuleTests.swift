@@ -148,6 +148,13 @@ struct HeldObjectRuleTests {
     ),
     (["fetch Mood values no limit 5 as moods", batch, "touch moods latitude"], false),
     (fetched + ["batch-delete Mood", "touch moods date"], true),
+    (["results Mood sort date faults no as moods", batch, "touch moods latitude"], true),
+    (
+      [
+        "results Mood sort date faults no as moods",
+        "batch-update Mood with latitude 7 as changed", "merge changed", "touch moods latitude",
+      ], false
+    ),
     (fetched + ["batch-delete Mood", "walk moods limit 1"], false),
   ])
   func unmergedBatchIsFound(lines: [String], fires: Bool) throws {

@@ -248,7 +248,7 @@ private struct StaleResults {
   private let position: Int
   /// The names of the entities whose rows share a table with those that were changed.
   private let family: Set<String>
-  /// The results of fetches of objects, by name.
+  /// The results of fetches of objects, and the lists of results controllers, by name.
   private var held: [String: Held] = [:]
   /// Whether the row cache can have current rows.
   private var isFreshened = false
@@ -265,7 +265,9 @@ private struct StaleResults {
     for part in work.parts[..<position] {
       release(part)
       guard let name = part.step.name else { continue }
-      let isFetch = part.step.verb == .fetch && part.step.resultKind == .objects
+      let isFetch =
+        part.step.verb == .results
+        || (part.step.verb == .fetch && part.step.resultKind == .objects)
       let canBeStale =
         isFetch && family.contains(part.step.subject)
         && part.shape.coordinator == batch.shape.coordinator
