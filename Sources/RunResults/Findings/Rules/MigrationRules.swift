@@ -98,7 +98,8 @@ enum FilledDefaultRule {
         callSite: recording.steps.first?.location, what: "rows updated with default values",
         sql: sql,
         fix: SuggestedFix(
-          advice: "make the new attributes optional, and return the default value for nil"))
+          advice: "make the new attributes optional, without a default value, and return that "
+            + "value for nil"))
     }
   }
 }
