@@ -102,6 +102,14 @@ struct HeldObjectRuleTests {
     #expect(found.map(\.count) == [60])
   }
 
+  /// The relationships retain the objects, also if the context could undo changes.
+  @Test func undoManagerWithoutChangesIsNotTheCause() throws {
+    let found = try findings(
+      ["context main undoable yes"] + Self.cycle + ["drop moods", "drop countries"])
+    #expect(found.map(\.name) == ["kept-alive(Mood)"])
+    #expect(found.allSatisfy { $0.fix.text.contains("context.refresh(owner") })
+  }
+
   /// The entity is that of the context whose objects are counted, not the most frequent one.
   @Test func retainedObjectsAreThoseOfTheContext() throws {
     let found = try findings(

@@ -111,7 +111,7 @@ enum RetainedObjectsRule {
     return [
       Finding(
         rule: rule.name, subject: entity, count: count, callSite: drop.recorded.location,
-        what: "objects that no result references any longer", fix: fix(shape))
+        what: "objects that no result references any longer", fix: fix(shape, of: context, work))
     ]
   }
 
@@ -145,11 +145,17 @@ enum RetainedObjectsRule {
     return most?.key
   }
 
-  private static func fix(_ shape: ContextShape) -> SuggestedFix {
+  private static func fix(
+    _ shape: ContextShape, of context: String, _ work: FinishedWork
+  ) -> SuggestedFix {
     if shape.retainsObjects == true {
       return SuggestedFix(now: "context.retainsRegisteredObjects = true")
     }
-    if shape.isUndoable == true {
+    // An undo manager retains only the objects of changes.
+    let hasChanges = work.parts.contains {
+      $0.context == context && [.insert, .set, .relate, .delete].contains($0.step.verb)
+    }
+    if shape.isUndoable == true, hasChanges {
       return SuggestedFix(
         now: "context.undoManager = UndoManager()", swift: ["context.undoManager = nil"])
     }
