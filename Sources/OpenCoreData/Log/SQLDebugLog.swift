@@ -23,6 +23,8 @@ package final class SQLDebugLog: EventSink {
   /// The pending lines, by the number of the event that requested them.
   private struct State {
     var open: [Int: SQLDebugSelect] = [:]
+    /// The numbers of the write transactions that have begun and not ended.
+    var transactions: Set<Int> = []
     var hasBegun = false
   }
 
@@ -61,9 +63,19 @@ package final class SQLDebugLog: EventSink {
     if !state.hasBegun, event.kind != .storeOpening { lines.announce() }
     if event.kind == .statement, let statement = event.statement {
       let earlier = statement.kind == .select ? state.open[event.parent] : nil
-      // Each SELECT has a total of its own, even if one request needs two.
-      if let earlier { lines.total(of: earlier, duration: earlier.duration) }
+      if let earlier {
+        // Each SELECT has a total of its own, even if one request needs two; a save's has none.
+        let isOfSave = state.transactions.contains(event.parent)
+        lines.end(earlier, hasTotal: !isOfSave)
+      }
       lines.run(statement)
+      if statement.kind == .transaction {
+        if statement.sql.hasPrefix("BEGIN") {
+          state.transactions.insert(event.parent)
+        } else {
+          state.transactions.remove(event.parent)
+        }
+      }
       if statement.kind == .select {
         let select = SQLDebugSelect(
           event, logged: earlier.map { $0.logged + $0.duration } ?? 0)
@@ -197,6 +209,11 @@ struct SQLDebugLines {
     annotate(
       "total fetch execution time: \(SQLDebugLines.seconds(duration)) for \(select.rows) rows.")
     explain(select)
+  }
+
+  /// Writes the end of a SELECT that another one of the same event follows.
+  mutating func end(_ select: SQLDebugSelect, hasTotal: Bool) {
+    if hasTotal { total(of: select, duration: select.duration) } else { explain(select) }
   }
 
   /// Writes the end of an event, with its last SELECT; `nil` if none is open.

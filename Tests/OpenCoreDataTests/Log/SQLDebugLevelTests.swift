@@ -129,6 +129,36 @@ struct SQLDebugLevelTests {
       ])
   }
 
+  @Test("A save's own SELECTs have no total time, even if there are several")
+  func selectsOfASaveHaveNoTotalTime() throws {
+    let stack = try TestStack(model: KinshipModel.make())
+    let writer = try stack.coldContext()
+    func make(_ entity: String) -> NSManagedObject {
+      let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: writer)
+      object.setValue("a", forKey: "name")
+      return object
+    }
+    try writer.performAndWait {
+      for _ in 0..<3 {
+        make("List").mutableOrderedSetValue(forKey: "tags").add(make("Tag"))
+      }
+      try writer.save()
+    }
+    let lines = try lines(1, of: stack) { context in
+      let tag = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))[0]
+      for list in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "List")) {
+        list.mutableOrderedSetValue(forKey: "tags").add(tag)
+      }
+      try context.save()
+    }
+    // The save reads the order keys of each list that gets the tag.
+    let begin = try #require(lines.firstIndex { $0.contains("BEGIN EXCLUSIVE") })
+    let save = lines[begin...]
+    #expect(save.count { $0.contains("sql: SELECT") } == 2)
+    #expect(save.count { $0.contains("sql connection fetch time") } == 2)
+    #expect(!save.contains { $0.contains("total fetch execution time") })
+  }
+
   @Test("A bound string doesn't break its line, and values are private by default")
   func boundStringsAreEscapedAndPrivateByDefault() throws {
     let stack = try TestStack(model: KinshipModel.make())
