@@ -6,12 +6,20 @@ extension ExportedVariant {
   mutating func perform(_ step: Step) {
     let context = contexts[known.context(of: step)] ?? "main"
     if step.verb == .merge { return merge(step, into: context) }
+    let before = variables
     let body = body(of: step, context)
     let block: (inout SwiftLines) -> Void = { lines in
       lines.block("\(body.throws ? "try " : "")step(\(context))") { $0.add(body.lines) }
     }
-    guard let code = step.fails else { return block(&lines) }
-    lines.block("failing(\(code), \(SwiftNames.literal("\(step.location)")))", block)
+    if let code = step.fails {
+      lines.block("failing(\(code), \(SwiftNames.literal("\(step.location)")))", block)
+      // A step that fails has no result, so each name keeps the one that it has.
+      variables = before
+    } else {
+      block(&lines)
+      lines.add(releases)
+    }
+    releases = []
   }
 
   /// The lines of a step's block.
@@ -72,10 +80,10 @@ extension ExportedVariant {
     case .objects:
       (type, kind) = ("NSManagedObject", (step.number(of: .batch) ?? 0) > 0 ? .batches : .objects)
     }
+    let references = references(of: step, context)
     let target = step.name.map { variable($0, kind, of: step).identifier } ?? "_"
     let call =
       kind == .batches ? "fetchBatches(request, in: \(context))" : "\(context).fetch(request)"
-    let references = references(of: step, context)
     let request = step.requestLines(of: type, value: references.value)
     return Body(
       lines: references.lines + request + ["\(target) = try \(call)"], throws: true)
@@ -192,9 +200,9 @@ extension ExportedVariant {
     let there = contexts[shape.context] ?? "main"
     switch variable.kind {
     case .batches:
+      let list = "\(variable.identifier)Batches"
       return Elements(
-        unwrapping: ["guard let \(variable.identifier) else { return }"],
-        list: variable.identifier)
+        unwrapping: ["guard let \(list) = \(variable.identifier) else { return }"], list: list)
     case .objects where isHere: return Elements(list: variable.identifier)
     case .objects:
       let ids = "ids(of: \(variable.identifier), in: \(there))"

@@ -21,12 +21,24 @@ struct ExportedVariant {
     }
   }
 
+  /// The endings of the constants that steps declare for the objects of a result.
+  private static let endings = ["Batches", "IDs", "List", "Object"]
+
   /// A named result.
   struct Variable {
     var identifier: String
+    /// The result's name.
+    var name: String
+    /// The name of the result's context.
+    var context: String
     var kind: Kind
     /// For the object IDs of a batch request, the key in the notification's user info.
     var key: String?
+
+    /// Returns whether the variable is for results with a name and a type in a context.
+    func isOf(_ name: String, _ kind: Kind, in context: String) -> Bool {
+      self.name == name && self.kind == kind && self.context == context
+    }
   }
 
   let model: NSManagedObjectModel
@@ -44,6 +56,8 @@ struct ExportedVariant {
   var variables: [String: Variable] = [:]
   /// All declared variables, in order.
   var declared: [Variable] = []
+  /// The lines that release the results whose names the step gives to new ones.
+  var releases: [String] = []
   /// The identifiers of contexts, by the context's name.
   var contexts: [String: String] = [ContextShape.main: "main"]
   /// The names of the existing contexts, parents before their children.
@@ -115,25 +129,27 @@ struct ExportedVariant {
 
   /// Returns the variable for a result that a step returns.
   ///
-  /// The previous result with the name is released if it belongs to another context or has another
-  /// type.
+  /// Call it after `elements(of:in:)`, because the step can use the previous result with the name.
+  /// That is released after the step if it belongs to another context or has another type.
   mutating func variable(_ name: String, _ kind: Kind, key: String? = nil, of step: Step)
     -> Variable
   {
-    let old = variables[name]
-    if let old, let shape = known.results[name], let context = contexts[shape.context],
-      old.kind != kind || shape.context != known.context(of: step)
+    let context = known.context(of: step)
+    if let old = variables[name], let shape = known.results[name],
+      let before = contexts[shape.context], old.kind != kind || shape.context != context
     {
-      lines.line("step(\(context)) { \(old.identifier) = \(old.kind.empty) }")
+      releases.append("step(\(before)) { \(old.identifier) = \(old.kind.empty) }")
     }
-    if var old, old.kind == kind {
-      old.key = key
-      variables[name] = old
-      return old
+    var made: Variable
+    if let declared = declared.first(where: { $0.isOf(name, kind, in: context) }) {
+      made = declared
+    } else {
+      let identifier = identifiers.name(name, endings: ExportedVariant.endings)
+      made = Variable(identifier: identifier, name: name, context: context, kind: kind)
+      declared.append(made)
     }
-    let made = Variable(identifier: identifiers.name(name), kind: kind, key: key)
+    made.key = key
     variables[name] = made
-    declared.append(made)
     return made
   }
 

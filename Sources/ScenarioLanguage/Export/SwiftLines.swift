@@ -102,15 +102,21 @@ struct SwiftIdentifiers {
 
   /// Returns an unused identifier for some words: `my-moods` becomes `myMoods`, or `myMoods2` if
   /// that's used.
-  mutating func name(_ words: String...) -> String {
+  ///
+  /// - Parameters:
+  ///   - words: The words.
+  ///   - endings: The endings with which the identifier must be unused, too.
+  mutating func name(_ words: String..., endings: [String] = []) -> String {
     let whole = SwiftIdentifiers.joined(words)
-    var name = whole
+    var names = [whole] + endings.map { whole + $0 }
     var number = 2
-    while !taken.insert(name).inserted {
-      name = "\(whole)\(number)"
+    while !taken.isDisjoint(with: names) {
+      let name = "\(whole)\(number)"
+      names = [name] + endings.map { name + $0 }
       number += 1
     }
-    return name
+    taken.formUnion(names)
+    return names[0]
   }
 
   /// Returns a type name for a word, in upper camel case without the characters that identifiers

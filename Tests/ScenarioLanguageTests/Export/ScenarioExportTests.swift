@@ -94,6 +94,39 @@ struct ScenarioExportTests {
     #expect(lines.contains("countDate2 = try main.fetch(request)"))
   }
 
+  @Test func resultNamesDoNotCollideWithConstantsOfOtherResults() throws {
+    let lines = try lines(
+      of: """
+          - {fetch: Country, as: one}
+          - {fetch: Mood, where: "country IN $one", as: oneList}
+        """)
+    #expect(lines.contains("let oneList = one.map { $0 }"))
+    #expect(lines.contains("var oneList2: [NSManagedObject] = []"))
+    #expect(lines.contains("oneList2 = try main.fetch(request)"))
+  }
+
+  @Test func stepsCanUseThePreviousResultWithTheirName() throws {
+    let lines = try lines(
+      of: """
+          - {fetch: Mood, batch: 10, as: moods}
+          - {fetch: Mood, where: "SELF IN $moods", batch: 20, as: moods}
+          - {fetch: Mood, where: "SELF IN $moods", as: moods}
+          - {fetch: Mood, batch: 10, as: moods, fails: 134060}
+          - {touch: moods, read: [date]}
+          - {context: other}
+          - {fetch: Mood, where: "SELF IN $moods", in: other, as: moods}
+        """)
+    #expect(lines.count { $0 == "guard let moodsBatches = moods else { return }" } == 2)
+    #expect(lines.count { $0 == "moods = try fetchBatches(request, in: main)" } == 3)
+    let fetched = try #require(lines.firstIndex(of: "moods2 = try main.fetch(request)"))
+    let released = try #require(lines.firstIndex(of: "step(main) { moods = nil }"))
+    #expect(fetched < released)
+    #expect(lines.contains("for object in moods2 {"))
+    #expect(lines.contains("let moods2IDs = ids(of: moods2, in: main)"))
+    #expect(lines.contains("moods3 = try other2.fetch(request)"))
+    #expect(lines.contains("step(main) { moods2 = [] }"))
+  }
+
   @Test func exportedWalkSortsLikeTheStep() throws {
     let lines = try lines(
       of: """
