@@ -130,6 +130,13 @@ struct ExportedModel {
         SwiftNames.literal(index.name), "of: \(name(of: entity))",
         "[\(keys.joined(separator: ", "))]",
       ]
+      let computed = index.elements.compactMap { element -> String? in
+        guard let property = element.property as? NSExpressionDescription,
+          property.expression?.expressionType != .keyPath
+        else { return nil }
+        return "\(SwiftNames.literal(property.name)): .\(property.expressionResultType)"
+      }
+      if !computed.isEmpty { arguments.append("computed: [\(computed.joined(separator: ", "))]") }
       if index.elements.contains(where: { $0.collationType == .rTree }) {
         arguments.append("as: .rTree")
       }
@@ -141,6 +148,11 @@ struct ExportedModel {
     lines.line("]")
   }
 
+  /// The transformers that Foundation registers for Core Data.
+  private static let foundationTransformers = [
+    "NSSecureUnarchiveFromData", "NSKeyedUnarchiveFromData",
+  ]
+
   private static func attribute(_ attribute: NSAttributeDescription) -> String {
     var arguments = [SwiftNames.literal(attribute.name), ".\(attribute.attributeType)"]
     if !attribute.isOptional { arguments.append("isOptional: false") }
@@ -149,6 +161,10 @@ struct ExportedModel {
       arguments.append("initially: \(SwiftLiteral.value(value, of: attribute.attributeType))")
     }
     if attribute.allowsExternalBinaryDataStorage { arguments.append("isExternal: true") }
+    // A program's own transformer isn't part of the export.
+    if let name = attribute.valueTransformerName, foundationTransformers.contains(name) {
+      arguments.append("transformer: \(SwiftNames.literal(name))")
+    }
     if let text = attribute.derivationText {
       arguments.append("derived: \(SwiftNames.literal(text))")
     }

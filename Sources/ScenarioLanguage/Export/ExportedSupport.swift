@@ -7,8 +7,8 @@ enum ExportedSupport {
   /// The declaration that gives Apple's selector the name that `OpenCoreData` has for it.
   static let selectors = [
     "", "#if canImport(CoreData)", "  extension Selector {",
-    "    static let localizedStandardCompare =",
-    "      #selector(NSString.localizedStandardCompare(_:))", "  }", "#endif", "",
+    "    static var localizedStandardCompare: Selector {",
+    "      #selector(NSString.localizedStandardCompare(_:))", "    }", "  }", "#endif", "",
   ]
 
   private static let text = #"""
@@ -222,8 +222,8 @@ enum ExportedSupport {
 
     static func attribute(
       _ name: String, _ type: NSAttributeType, isOptional: Bool = true, isTransient: Bool = false,
-      initially value: Any? = nil, isExternal: Bool = false, derived: String? = nil,
-      where rules: [String] = []
+      initially value: Any? = nil, isExternal: Bool = false, transformer: String? = nil,
+      derived: String? = nil, where rules: [String] = []
     ) -> NSAttributeDescription {
       var attribute = NSAttributeDescription()
       if let derived {
@@ -237,6 +237,7 @@ enum ExportedSupport {
       attribute.isTransient = isTransient
       attribute.defaultValue = value
       attribute.allowsExternalBinaryDataStorage = isExternal
+      attribute.valueTransformerName = transformer
       if !rules.isEmpty {
         attribute.setValidationPredicates(
           rules.map { NSPredicate(format: $0) }, withValidationWarnings: rules)
@@ -261,10 +262,19 @@ enum ExportedSupport {
 
     static func index(
       _ name: String, of entity: NSEntityDescription, _ keys: [(String, Bool)],
-      as type: NSFetchIndexElementType = .binary, where predicate: String? = nil
+      computed: [String: NSAttributeType] = [:], as type: NSFetchIndexElementType = .binary,
+      where predicate: String? = nil
     ) -> NSFetchIndexDescription {
       let elements = keys.compactMap { key, isAscending -> NSFetchIndexElementDescription? in
-        guard let property = entity.propertiesByName[key] else { return nil }
+        var property = entity.propertiesByName[key]
+        if let resultType = computed[key] {
+          let expression = NSExpressionDescription()
+          expression.name = key
+          expression.expression = NSExpression(format: key)
+          expression.expressionResultType = resultType
+          property = expression
+        }
+        guard let property else { return nil }
         let element = NSFetchIndexElementDescription(property: property, collationType: type)
         element.isAscending = isAscending
         return element

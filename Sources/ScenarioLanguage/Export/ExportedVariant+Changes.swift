@@ -150,7 +150,10 @@ extension ExportedVariant {
         return "\(key): NSExpression(format: \(SwiftNames.literal(assignment.value)))"
       }
       let value = ExportedVariant.literal(assignment, of: attribute)
-      return "\(key): \(value == "nil" ? "NSNull()" : value)"
+      if value == "nil" { return "\(key): NSNull()" }
+      // The initializers of URLs and UUIDs return optional values.
+      let isOptional = [.URIAttributeType, .UUIDAttributeType].contains(attribute.attributeType)
+      return "\(key): \(value)" + (isOptional ? " as Any" : "")
     }
     return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
   }

@@ -150,6 +150,7 @@ struct ScenarioExportTests {
     let descriptor = #"NSSortDescriptor(key: "remoteIdentifier", ascending: false, selector: "#
     #expect(lines.contains("request.sortDescriptors = [\(descriptor).localizedStandardCompare)]"))
     #expect(lines.contains("#selector(NSString.localizedStandardCompare(_:))"))
+    #expect(lines.contains("static var localizedStandardCompare: Selector {"))
     let plain = try self.lines(of: "  - {fetch: Mood, sort: remoteIdentifier}")
     #expect(!plain.contains { $0.contains("localizedStandardCompare") })
     let error = try #require(throws: (any Error).self) {
@@ -180,28 +181,44 @@ struct ScenarioExportTests {
     #expect(lines.contains(#"fetch.predicate = NSPredicate(format: "country == %@", oneObject)"#))
   }
 
-  @Test func modelKeepsTheTypesOfIndexesAndInfiniteValues() throws {
+  @Test func modelKeepsIndexesTransformersAndInfiniteValues() throws {
     let folder = try TemporaryFolder()
     let document = folder.file("Places.xcdatamodel")
     try FileManager.default.createDirectory(at: document, withIntermediateDirectories: true)
     let model = """
       <model><entity name="Place"><attribute name="latitude" attributeType="Double"/>
       <attribute name="depth" attributeType="Float" defaultValueString="-inf"/>
+      <attribute name="name" optional="YES" attributeType="String"/>
+      <attribute name="key" optional="YES" attributeType="UUID"/>
+      <attribute name="shape" optional="YES" attributeType="Transformable"
+      valueTransformerName="NSSecureUnarchiveFromData"/>
+      <attribute name="own" optional="YES" attributeType="Transformable"
+      valueTransformerName="OwnTransformer"/>
       <fetchIndex name="spot"><fetchIndexElement property="latitude" type="RTree"/></fetchIndex>
       <fetchIndex name="flat"><fetchIndexElement property="latitude" type="Binary"/></fetchIndex>
+      <fetchIndex name="folded"><fetchIndexElement expression="lowercase:(name)"
+      expressionType="String" type="Binary"/></fetchIndex>
       </entity></model>
       """
     try Data(model.utf8).write(to: document.appendingPathComponent("contents"))
     let scenario = try ScenarioReader.read(
       text: """
         {name: Places, model: Places.xcdatamodel, data: {Place: {count: 1}},
-        steps: [{fetch: Place}], variants: [{name: all}]}
+        steps: [{batch-insert: Place, with: {key: 6F9619FF-8B86-D011-B42D-00CF4FC964FF}}],
+        variants: [{name: all}]}
         """, url: folder.file("places.yml"), path: "places.yml")
     let program = try ScenarioExport(scenario).program
     #expect(program.contains(#"index("spot", of: placeEntity, [("latitude", true)], as: .rTree),"#))
     let depth = #"attribute("depth", .floatAttributeType, isOptional: false, initially: "#
     #expect(program.contains(depth + "-Float.infinity)"))
     #expect(program.contains(#"index("flat", of: placeEntity, [("latitude", true)]),"#))
+    let folded = #"index("folded", of: placeEntity, [("lowercase(name)", true)], "#
+    #expect(program.contains(folded + #"computed: ["lowercase(name)": .stringAttributeType]),"#))
+    let shape = #"attribute("shape", .transformableAttributeType, "#
+    #expect(program.contains(shape + #"transformer: "NSSecureUnarchiveFromData"),"#))
+    #expect(program.contains(#"attribute("own", .transformableAttributeType),"#))
+    let key = #""key": UUID(uuidString: "6F9619FF-8B86-D011-B42D-00CF4FC964FF") as Any"#
+    #expect(program.contains("let row: [String: Any] = [\(key)]"))
   }
 
   @Test func havingPredicatesReferToFunctionsByVariable() throws {
