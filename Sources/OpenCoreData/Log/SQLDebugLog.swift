@@ -23,8 +23,8 @@ package final class SQLDebugLog: EventSink {
   /// The pending lines, by the number of the event that requested them.
   private struct State {
     var open: [Int: SQLDebugSelect] = [:]
-    /// The numbers of the write transactions that have begun and not ended.
-    var transactions: Set<Int> = []
+    /// The number of the last write transaction in each thread's current outermost event.
+    var transactions: [UInt64: Int] = [:]
     var hasBegun = false
   }
 
@@ -64,18 +64,13 @@ package final class SQLDebugLog: EventSink {
     if event.kind == .statement, let statement = event.statement {
       let earlier = statement.kind == .select ? state.open[event.parent] : nil
       if let earlier {
-        // Each SELECT has a total of its own, even if one request needs two; a save's has none.
-        let isOfSave = state.transactions.contains(event.parent)
+        // Each SELECT has a total of its own, even if one request needs two. Those of a save, which
+        // is a transaction or contains one, have none.
+        let isOfSave = state.transactions[event.thread].map { event.parent <= $0 } ?? false
         lines.end(earlier, hasTotal: !isOfSave)
       }
       lines.run(statement)
-      if statement.kind == .transaction {
-        if statement.sql.hasPrefix("BEGIN") {
-          state.transactions.insert(event.parent)
-        } else {
-          state.transactions.remove(event.parent)
-        }
-      }
+      if statement.kind == .transaction { state.transactions[event.thread] = event.parent }
       if statement.kind == .select {
         let select = SQLDebugSelect(
           event, logged: earlier.map { $0.logged + $0.duration } ?? 0)
@@ -91,7 +86,8 @@ package final class SQLDebugLog: EventSink {
     }
     if !state.hasBegun, event.kind == .storeOpening { lines.announce() }
     state.hasBegun = true
-    if event.parent == 0, event.kind != .statement, !state.open.isEmpty {
+    if event.parent == 0, event.kind != .statement {
+      state.transactions[event.thread] = nil
       // Nested events that failed aren't emitted, and their SELECTs never get a total.
       state.open = state.open.filter { $0.key < event.id || $0.value.thread != event.thread }
     }

@@ -159,6 +159,25 @@ struct SQLDebugLevelTests {
     #expect(!save.contains { $0.contains("total fetch execution time") })
   }
 
+  @Test("The SELECTs that read conflicting rows have no total time")
+  func selectsOfConflictsHaveNoTotalTime() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(3, countries: 1)
+    let lines = try lines(1, of: stack) { context in
+      context.mergePolicy = NSMergePolicy.overwrite
+      for mood in try Mood.fetch(in: context) { mood.setValue(2.0, forKey: "latitude") }
+      let other = try stack.coldContext()
+      try other.performAndWait {
+        for mood in try Mood.fetch(in: other) { mood.setValue(1.0, forKey: "latitude") }
+        try other.save()
+      }
+      try context.save()
+    }
+    let end = try #require(lines.firstIndex { $0.contains("sql: ROLLBACK") })
+    #expect(lines[end...].count { $0.contains("sql: SELECT 0, ") } == 3)
+    #expect(!lines[end...].contains { $0.contains("total fetch execution time") })
+  }
+
   @Test("A bound string doesn't break its line, and values are private by default")
   func boundStringsAreEscapedAndPrivateByDefault() throws {
     let stack = try TestStack(model: KinshipModel.make())
