@@ -28,6 +28,24 @@ struct LogAdviceTests {
     #expect(advice.unmeasured.isEmpty)
   }
 
+  @Test(
+    "The conditions of batch requests get indexes, also without values",
+    arguments: [
+      (
+        "DELETE FROM ZMOOD WHERE Z_PK IN "
+          + "(SELECT t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZREMOTEIDENTIFIER = ?)", 1
+      ),
+      ("UPDATE ZMOOD SET ZLATITUDE = ?, Z_OPT = (Z_OPT + 1) WHERE ZREMOTEIDENTIFIER = ?", 1),
+      ("UPDATE ZMOOD SET ZREMOTEIDENTIFIER = ?, Z_OPT = ? WHERE Z_PK = ? AND Z_OPT = ?", 0),
+    ])
+  func batchRequestsGetIndexes(sql: String, count: Int) throws {
+    let store = try AdvisedStore()
+    let report = SampleLogs.report("CoreData: sql: \(sql)\n")
+    let advice = try IndexAdvisor(storeURL: store.url).advice(on: report.advisedStatements)
+    #expect(advice.statements == count && advice.unmeasured.isEmpty)
+    #expect(advice.proposals.map(\.title) == (count == 0 ? [] : ["Mood (remoteIdentifier)"]))
+  }
+
   @Test func skipsStatementsThatNoIndexCanHelp() throws {
     let store = try AdvisedStore()
     let report = SampleLogs.report(

@@ -143,6 +143,8 @@ final class ServerTrialStore: IndexTrialStore {
   private let trials: any IndexTrials
   let unit: AdviceUnit
   let present: [FileIndex]
+  /// `false`, because a server explains a statement by running it, and nothing undoes its changes.
+  let measuresChanges = false
   private let automatic: Set<String>
 
   init(_ trials: any IndexTrials) {

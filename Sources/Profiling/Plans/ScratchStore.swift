@@ -10,6 +10,7 @@ final class ScratchStore: IndexTrialStore {
   let connection: Connection
   let unit = AdviceUnit.vmSteps
   let present: [FileIndex]
+  let measuresChanges = true
   private let names: PropertyNames
   private let folder: URL
 
@@ -42,25 +43,45 @@ final class ScratchStore: IndexTrialStore {
     ScratchFolders.remove(folder)
   }
 
-  /// Runs a statement to completion and returns what SQLite counted.
+  /// Runs a statement to completion and returns what SQLite counted; changes are rolled back.
   ///
-  /// Returns `nil` if the statement can't be run on the copy, such as one for another schema.
+  /// Returns `nil` if the statement can't be run on the copy, such as one for another schema, or if
+  /// it changes rows and takes more than `StoreLimits.trialSteps`.
   func measure(_ statement: AdvisedStatement) -> IndexMeasure? {
     do {
       let binds = try values(for: statement)
-      let prepared = try connection.statement(statement.sql)
-      defer { prepared.reset() }
-      let plan = try connection.explainQueryPlan(statement.sql, binds: binds)
-      for (index, value) in binds.enumerated() {
-        try prepared.bind(value, at: Int32(index + 1))
+      guard !statement.reads else { return try run(statement.sql, binds) }
+      // The store's triggers run, and they might not terminate.
+      return try connection.withStepLimit(StoreLimits.trialSteps) {
+        try undoing {
+          var measure = try run(statement.sql, binds)
+          measure.changes = connection.changes
+          return measure
+        }
       }
-      let before = prepared.work
-      while try prepared.step() {}
-      return IndexMeasure(
-        cost: (prepared.work - before).vmSteps, lines: plan.lines, indexes: Set(plan.indexes))
     } catch {
       return nil
     }
+  }
+
+  private func run(_ sql: String, _ binds: [SQLiteValue]) throws -> IndexMeasure {
+    let prepared = try connection.statement(sql)
+    defer { prepared.reset() }
+    let plan = try connection.explainQueryPlan(sql, binds: binds)
+    for (index, value) in binds.enumerated() {
+      try prepared.bind(value, at: Int32(index + 1))
+    }
+    let before = prepared.work
+    while try prepared.step() {}
+    return IndexMeasure(
+      cost: (prepared.work - before).vmSteps, lines: plan.lines, indexes: Set(plan.indexes))
+  }
+
+  /// Runs a closure, and rolls back what its statements change.
+  private func undoing<Result>(_ body: () throws -> Result) throws -> Result {
+    try connection.execute("SAVEPOINT advice")
+    defer { try? connection.execute("ROLLBACK TO advice; RELEASE advice") }
+    return try body()
   }
 
   /// Returns the names of the indexes that a statement would use, without running it.
@@ -144,15 +165,8 @@ final class ScratchStore: IndexTrialStore {
       }
       let list = names.map(SQLSyntax.quoted).joined(separator: ", ")
       let marks = names.map { _ in "?" }.joined(separator: ", ")
-      try connection.execute("SAVEPOINT advice")
-      defer { try? connection.execute("ROLLBACK TO advice; RELEASE advice") }
-      let insert = try connection.statement(
-        "INSERT INTO \(SQLSyntax.quoted(table))(\(list)) VALUES(\(marks))")
-      defer { insert.reset() }
-      for (index, value) in row.enumerated() { try insert.bind(value, at: Int32(index + 1)) }
-      let before = insert.work
-      while try insert.step() {}
-      return (insert.work - before).vmSteps
+      let sql = "INSERT INTO \(SQLSyntax.quoted(table))(\(list)) VALUES(\(marks))"
+      return try undoing { try run(sql, row).cost }
     } catch {
       return nil
     }

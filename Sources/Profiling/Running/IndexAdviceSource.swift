@@ -61,7 +61,7 @@ package enum IndexAdviceSource {
     var statements = sql.map { AdvisedStatement(sql: $0, count: 1) }
     for statement in statements where !statement.reads {
       throw CommandFailure(
-        "indexes are tried only for SELECT statements, not for: \(statement.sql)",
+        "`--sql` takes a SELECT statement, not: \(statement.sql)",
         nextStep: "pass the SELECT, or run a step that executes it")
     }
     if !lines.isEmpty { statements += try Self.statements(of: lines, on: url, model) }

@@ -38,7 +38,7 @@ package enum StoreLimits {
   ///
   /// The call of a function is one VM step, and can make 256 MB.
   package static let confinedTime = 30
-  /// The maximum number of VM steps of the `INSERT` with which an index is tested.
+  /// The maximum number of VM steps of a statement that changes rows to test an index.
   ///
   /// The triggers of the store run, and might not end.
   package static let trialSteps = 10_000_000

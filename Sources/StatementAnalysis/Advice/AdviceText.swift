@@ -11,7 +11,8 @@ package enum AdviceText {
         + "\(NumberText.counted(advice.testedIndexes, "index", "indexes")) tested on a copy of the store"
     ]
     for sql in advice.unmeasured {
-      lines.append("skipped (doesn't run on this store): \(SQLAbbreviation.short(sql))")
+      lines.append(
+        "skipped (can't be measured on a copy of the store): \(SQLAbbreviation.short(sql))")
     }
     if advice.isEmpty {
       return lines + [

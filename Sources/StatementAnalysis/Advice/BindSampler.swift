@@ -3,8 +3,8 @@ package import SQLiteDriver
 /// Samples a store for values to bind to a statement whose bound values are unknown.
 ///
 /// Each placeholder gets a value from the middle of the table, of the column that it's compared
-/// with. Each `_Z_intarrayN` gets up to a hundred values. These approximate what the statement
-/// typically searches for.
+/// with or assigned to. Each `_Z_intarrayN` gets up to a hundred values. These approximate what the
+/// statement typically searches for.
 package struct BindSampler {
   /// The maximum number of keys in an integer array.
   private static let arrayLength = 100
@@ -18,11 +18,12 @@ package struct BindSampler {
     self.connection = connection
   }
 
-  /// Returns one value for each placeholder of a SELECT.
+  /// Returns one value for each placeholder of a statement.
   ///
-  /// **Cost:** a SELECT of one row for each column that the statement compares.
+  /// **Cost:** a SELECT of one row for each column that the statement compares or sets.
   package func binds(of sql: String) -> [SQLiteValue] {
     let outline = SQLOutline(sql)
+    let assignments = outline.changesRows ? 0..<(outline.condition?.startIndex ?? .max) : 0..<0
     var values: [SQLiteValue] = []
     var latest: SQLiteValue = .integer(1)
     for (position, word) in outline.words.enumerated() {
@@ -32,11 +33,13 @@ package struct BindSampler {
         case "LIMIT": values.append(BindSampler.limit)
         case "OFFSET": values.append(.integer(0))
         default:
-          let right = BindSampler.rightSide(of: outline.words[(position + 1)...], outline.tables)
+          let right = BindSampler.rightSide(of: outline.words[(position + 1)...], outline)
           values.append(right.flatMap { sample($0.column, of: $0.table) } ?? latest)
         }
-      } else if let (table, column) = BindSampler.column(word, outline.tables) {
-        latest = sample(column, of: table) ?? latest
+      } else if let (table, column) = BindSampler.column(word, outline) {
+        // A column without values stays so: a value of another one can have another type.
+        let missing = assignments.contains(position) ? .null : latest
+        latest = sample(column, of: table) ?? missing
       }
     }
     return values
@@ -51,7 +54,7 @@ package struct BindSampler {
     let prefix = "_Z_intarray"
     var latest: (table: String, column: String)?
     for word in outline.words {
-      if let found = BindSampler.column(word, outline.tables) { latest = found }
+      if let found = BindSampler.column(word, outline) { latest = found }
       guard word.hasPrefix(prefix), let index = Int(word.dropFirst(prefix.count)) else { continue }
       let found = latest.map { keys($0.column, of: $0.table) } ?? []
       try connection.bindIntArray(index, ContiguousArray(found))
@@ -60,24 +63,29 @@ package struct BindSampler {
 
   /// Returns the column that follows words' comparison operator: `ZX` of `<= t0.ZX`.
   private static func rightSide(
-    of words: ArraySlice<String>, _ tables: [(table: String, alias: String)]
+    of words: ArraySlice<String>, _ outline: SQLOutline
   ) -> (table: String, column: String)? {
     guard let sign = words.first, sign.allSatisfy("=<>!".contains),
       let word = words.dropFirst().first
     else { return nil }
-    return column(word, tables)
+    return column(word, outline)
   }
 
+  /// Returns the column that a word names; without an alias, a column of the only table, or of the
+  /// one that an UPDATE or a DELETE changes.
   private static func column(
-    _ word: String, _ tables: [(table: String, alias: String)]
+    _ word: String, _ outline: SQLOutline
   ) -> (table: String, column: String)? {
     if let dot = word.firstIndex(of: ".") {
-      let alias = word[..<dot]
-      guard let table = tables.first(where: { $0.alias == alias })?.table else { return nil }
+      guard let table = outline.table(of: String(word[..<dot])) else { return nil }
       return (table, String(word[word.index(after: dot)...]))
     }
-    guard tables.count == 1, word.hasPrefix("Z"), word != tables[0].table else { return nil }
-    return (tables[0].table, word)
+    guard word.hasPrefix("Z") else { return nil }
+    let tables = outline.tables.map(\.table).filter { !TableNeeds.isInternal($0) }
+    guard let table = tables.first, word != table,
+      outline.changesRows || tables.dropFirst().isEmpty
+    else { return nil }
+    return (table, word)
   }
 
   private func sample(_ column: String, of table: String) -> SQLiteValue? {

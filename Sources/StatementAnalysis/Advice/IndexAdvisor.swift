@@ -1,9 +1,11 @@
 import ManagedModel
+import ProfileEvents
 package import SQLiteDriver
 
 /// Finds indexes for the statements of a piece of work by trying them on a copy of its store.
 ///
-/// Candidates come from the columns that the statements compare, sort by, and read. A candidate
+/// Candidates come from the columns that the statements compare, sort by, and read; those of an
+/// UPDATE or a DELETE come from its condition, and its work includes updating indexes. A candidate
 /// becomes a proposal only if the database uses the index on the copy and needs notably less work
 /// for the whole work, including the cost of updating the index. Proposals don't overlap: each is
 /// measured together with the ones before it, and one that the others make redundant is removed.
@@ -57,9 +59,12 @@ package struct IndexAdvisor {
   package func advice(
     on statements: [AdvisedStatement], checkingCancellation checkCancellation: () throws -> Void
   ) rethrows -> IndexAdvice {
-    let reading = statements.filter { $0.reads && !TableNeeds.all(of: $0.sql).isEmpty }
-    var trial = IndexTrial(
-      store: store, statements: reading, writes: IndexAdvisor.writes(statements))
+    var searching: [AdvisedStatement] = []
+    var others: [AdvisedStatement] = []
+    for statement in statements {
+      if canMeasure(statement) { searching.append(statement) } else { others.append(statement) }
+    }
+    var trial = IndexTrial(store: store, statements: searching, others: others)
     let unmeasured = trial.unmeasured
     let candidates = candidates(for: trial)
     let usedBefore = trial.usedIndexes
@@ -79,10 +84,10 @@ package struct IndexAdvisor {
     // What makes an index redundant must stay, even if SQLite has used the redundant one so far.
     var useful = Set(redundant.flatMap { [$0.name, $0.servedBy] })
       .union(usedBefore).union(trial.usedIndexes)
-    // An index can find the rows of an UPDATE or a DELETE; what an unmeasured statement uses is
-    // unknown.
+    // An index can find the rows of an UPDATE or a DELETE that isn't measured here; what an
+    // unmeasured statement uses is unknown.
     var unknown = unmeasured
-    for statement in statements where !statement.reads {
+    for statement in others where !statement.reads {
       if let indexes = store.indexes(usedBy: statement) {
         useful.formUnion(indexes)
       } else {
@@ -93,18 +98,17 @@ package struct IndexAdvisor {
       proposals: proposals.sorted {
         $0.stepsBefore - $0.stepsAfter > $1.stepsBefore - $1.stepsAfter
       },
-      redundant: redundant, unused: unused(reading, used: useful, unknown: unknown),
-      statements: reading.count,
+      redundant: redundant, unused: unused(searching, used: useful, unknown: unknown),
+      statements: searching.count,
       unmeasured: unmeasured, testedIndexes: Set(candidates + groups.joined()).count,
       unit: store.unit)
   }
 
-  /// Returns the number of rows that the work writes to each table, at least one by each execution.
-  private static func writes(_ statements: [AdvisedStatement]) -> [String: Int] {
-    statements.filter { !$0.reads }.reduce(into: [:]) { writes, statement in
-      guard let table = SQLOutline(statement.sql).tables.first?.table else { return }
-      writes[table.uppercased(), default: 0] += max(statement.count, statement.rows)
-    }
+  /// Returns whether a statement finds rows in tables, and the store can measure it.
+  private func canMeasure(_ statement: AdvisedStatement) -> Bool {
+    statement.reads
+      ? !TableNeeds.all(of: statement.sql).isEmpty
+      : store.measuresChanges && statement.searchesRowsToChange
   }
 
   private func candidates(for trial: IndexTrial) -> [IndexCandidate] {
@@ -210,7 +214,7 @@ package struct IndexAdvisor {
     }
   }
 
-  /// Returns the indexes that no statement uses, of the tables that the statements read.
+  /// Returns the indexes that no statement uses, of the tables that the statements search.
   ///
   /// - Parameter unknown: The statements whose indexes aren't known; those of their tables may be
   ///   used.
@@ -220,9 +224,9 @@ package struct IndexAdvisor {
     func tables(_ sql: String) -> [String] {
       SQLOutline(sql).tables.map { $0.table.uppercased() }
     }
-    let read = Set(statements.flatMap { tables($0.sql) }).subtracting(unknown.flatMap(tables))
+    let searched = Set(statements.flatMap { tables($0.sql) }).subtracting(unknown.flatMap(tables))
     return present.filter { index in
-      index.isExplicit && !index.isUnique && read.contains(index.table)
+      index.isExplicit && !index.isUnique && searched.contains(index.table)
         && !used.contains(index.name) && !store.isAutomatic(index)
     }.map { index in
       IndexAdvice.Unused(
@@ -286,6 +290,8 @@ package struct AdvisedStatement: Sendable, Equatable {
   ///
   /// It's recorded for SELECTs and batch requests. A save changes one row by each statement.
   package var rows: Int
+  /// The VM steps of all executions, or `nil` if they aren't recorded.
+  package var steps: Int?
   /// The name of the entity that the statement was executed for, or `nil` if it's unknown.
   package var entity: String?
 
@@ -306,10 +312,23 @@ package struct AdvisedStatement: Sendable, Equatable {
       rows: shape.rows, entity: shape.entity)
     values = shape.binds
     arrays = shape.arrays
+    steps = shape.work?.vmSteps
   }
 
-  /// Whether the statement is a SELECT, which an index can help.
+  /// Whether the statement is a SELECT.
   package var reads: Bool { SQLOutline.verb(of: sql) == "SELECT" }
+
+  /// Whether the statement is an UPDATE or a DELETE that finds rows by a condition on columns, as
+  /// that of a batch request; a save finds a row by its primary key.
+  package var searchesRowsToChange: Bool {
+    let outline = SQLOutline(sql)
+    guard outline.changesRows, let condition = outline.condition else { return false }
+    let hasKey = SQLOutline.parts(of: condition, at: "AND").contains { part in
+      part.count == 3 && part.first?.uppercased() == "Z_PK"
+        && ["=", "=="].contains(part[part.startIndex + 1])
+    }
+    return !hasKey && TableNeeds.all(of: sql).contains(where: \.isSearch)
+  }
 
   /// Returns the statements of several recordings, with the executions of the same SQL added up.
   package static func all(in shapes: [StatementShape]) -> [AdvisedStatement] {
@@ -319,6 +338,7 @@ package struct AdvisedStatement: Sendable, Equatable {
       if let position = positions[shape.sql] {
         statements[position].count += shape.count
         statements[position].rows += shape.rows
+        if let steps = shape.work?.vmSteps { statements[position].steps? += steps }
         if statements[position].binds == nil {
           statements[position].binds = shape.binds?.map(BindText.value)
           statements[position].values = shape.binds

@@ -12,25 +12,57 @@ struct IndexTrial {
   let statements: [AdvisedStatement]
   /// The SQL of the statements that can't be run.
   let unmeasured: [String]
-  /// The number of rows written, by table name in uppercase.
+  /// The number of rows written that no measure includes, by table name in uppercase.
   private let writes: [String: Int]
+  /// The work of each statement for rows that it changed, but that the scratch store doesn't have.
+  private let absent: [Int]
   private let tables: [Set<String>]
   private let before: [IndexMeasure]
   private var now: [IndexMeasure]
   /// The chosen candidates that help together: those of the sides of an `OR`.
   private var groups: [[IndexCandidate]] = []
 
-  init(store: any IndexTrialStore, statements: [AdvisedStatement], writes: [String: Int]) {
+  /// Measures statements.
+  ///
+  /// - Parameters:
+  ///   - statements: The statements to measure.
+  ///   - others: The other statements of the work, whose writes update the indexes, too.
+  init(
+    store: any IndexTrialStore, statements: [AdvisedStatement], others: [AdvisedStatement]
+  ) {
     self.store = store
-    self.writes = writes
-    let measured = statements.map { ($0, store.measure($0)) }
-    self.statements = measured.filter { $0.1 != nil }.map(\.0)
-    unmeasured = measured.filter { $0.1 == nil }.map(\.0.sql)
-    before = measured.compactMap(\.1)
+    let all = statements.map { ($0, store.measure($0)) }
+    let measured = all.compactMap { statement, measure in measure.map { (statement, $0) } }
+    let skipped = all.filter { $0.1 == nil }.map(\.0)
+    self.statements = measured.map(\.0)
+    unmeasured = skipped.map(\.sql)
+    // The rows that a batch request has changed may be deleted, or may no longer match.
+    let missing = measured.map { statement, measure in
+      statement.reads ? 0 : max(statement.rows - measure.changes * statement.count, 0)
+    }
+    absent = zip(measured, missing).map { measured, missing in
+      let (statement, measure) = measured
+      guard missing > 0, let steps = statement.steps else { return 0 }
+      return max(steps / max(statement.count, 1) - measure.cost, 0)
+    }
+    let unmeasuredWrites = (others + skipped).filter { !$0.reads }
+    writes = IndexTrial.writes(
+      unmeasuredWrites.map { ($0, max($0.count, $0.rows)) } + zip(self.statements, missing))
+    before = zip(measured, absent).map { measured, absent in measured.1.adding(absent) }
     now = before
     tables = self.statements.map { statement in
       Set(TableNeeds.all(of: statement.sql).map { $0.table.uppercased() })
     }
+  }
+
+  /// Adds up the rows that statements write, by the table's name in uppercase.
+  private static func writes(_ statements: [(AdvisedStatement, Int)]) -> [String: Int] {
+    var writes: [String: Int] = [:]
+    for (statement, rows) in statements where rows > 0 {
+      guard let table = SQLOutline(statement.sql).tables.first?.table else { continue }
+      writes[table.uppercased(), default: 0] += rows
+    }
+    return writes
   }
 
   /// Returns the name of the index at a position of the chosen ones, on the scratch store.
@@ -138,7 +170,7 @@ struct IndexTrial {
     let names = candidates.indices.map { IndexTrial.name(of: position + $0) }
     defer { for name in names { store.drop(name) } }
     for (candidate, name) in zip(candidates, names) { _ = store.make(candidate, named: name) }
-    let used = Set(measure(table: table).flatMap(\.indexes))
+    let used = Set((measure(table: table) ?? []).flatMap(\.indexes))
     return zip(candidates, names).filter { used.contains($1) }.map(\.0)
   }
 
@@ -166,8 +198,9 @@ struct IndexTrial {
     let written = writes[table.uppercased()] ?? 0
     let insert = written > 0 ? store.insertCost(into: table) : nil
     defer { for name in names { store.drop(name) } }
-    guard zip(candidates, names).allSatisfy({ store.make($0, named: $1) }) else { return nil }
-    let measures = measure(table: table)
+    guard zip(candidates, names).allSatisfy({ store.make($0, named: $1) }),
+      let measures = measure(table: table)
+    else { return nil }
     let users = statements.indices.filter { !measures[$0].indexes.isDisjoint(with: names) }
     let used = Set(users.flatMap { measures[$0].indexes })
     let old = users.reduce(0) { $0 + cost($1, now) }
@@ -192,9 +225,10 @@ struct IndexTrial {
     while remaining.count > 1, position < remaining.count {
       let candidate = remaining[position]
       store.drop(IndexTrial.name(of: position))
-      let measures = measure(table: candidate.table)
-      let loss = statements.indices.reduce(0) { $0 + cost($1, measures) - cost($1, now) }
-      if loss < store.unit.minimumGain {
+      let loss = measure(table: candidate.table).map { measures in
+        statements.indices.reduce(0) { $0 + cost($1, measures) - cost($1, now) }
+      }
+      if let loss, loss < store.unit.minimumGain {
         for later in position + 1..<remaining.count { store.drop(IndexTrial.name(of: later)) }
         remaining.remove(at: position)
         for later in position..<remaining.count {
@@ -206,20 +240,36 @@ struct IndexTrial {
       }
     }
     if !remaining.isEmpty {
-      now = statements.indices.map { store.measure(statements[$0]) ?? now[$0] }
+      now = statements.indices.map { measure($0) ?? now[$0] }
     }
     return remaining
   }
 
-  /// Returns the current measures, with the statements that read a table measured again.
-  private func measure(table: String) -> [IndexMeasure] {
-    statements.indices.map { position in
-      guard tables[position].contains(table.uppercased()) else { return now[position] }
-      return store.measure(statements[position]) ?? now[position]
+  /// Returns the current measures, with the statements that read or change a table measured again,
+  /// or `nil` if one of them can no longer be run, as one that exceeds a limit.
+  private func measure(table: String) -> [IndexMeasure]? {
+    var measures = now
+    for position in statements.indices where tables[position].contains(table.uppercased()) {
+      guard let measure = measure(position) else { return nil }
+      measures[position] = measure
     }
+    return measures
+  }
+
+  private func measure(_ position: Int) -> IndexMeasure? {
+    store.measure(statements[position])?.adding(absent[position])
   }
 
   private func cost(_ position: Int, _ measures: [IndexMeasure]) -> Int {
     measures[position].cost * statements[position].count
+  }
+}
+
+extension IndexMeasure {
+  /// Returns the measure with additional work.
+  fileprivate func adding(_ work: Int) -> IndexMeasure {
+    var measure = self
+    measure.cost += work
+    return measure
   }
 }

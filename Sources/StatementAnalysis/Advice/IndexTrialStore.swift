@@ -4,8 +4,10 @@ package protocol IndexTrialStore: AnyObject {
   var unit: AdviceUnit { get }
   /// The indexes that the store has.
   var present: [FileIndex] { get }
+  /// Whether `measure(_:)` also runs UPDATE and DELETE statements, and undoes what they change.
+  var measuresChanges: Bool { get }
 
-  /// Runs a statement to completion and returns what it took.
+  /// Runs a statement to completion and returns what it took; the copy doesn't change.
   ///
   /// Returns `nil` if the statement can't be run on the copy, such as one for another schema.
   func measure(_ statement: AdvisedStatement) -> IndexMeasure?
@@ -49,6 +51,8 @@ package struct IndexMeasure: Equatable {
   package var lines: [String]
   /// The names of the indexes that the plan uses.
   package var indexes: Set<String>
+  /// The number of rows that an UPDATE or a DELETE changed.
+  package var changes = 0
 
   package init(cost: Int, lines: [String], indexes: Set<String>) {
     self.cost = cost

@@ -23,10 +23,11 @@ package struct TableNeeds: Equatable {
 
   /// Returns the needs of a statement, one element for each time it names a table.
   ///
+  /// An UPDATE or a DELETE needs the columns of its condition; those that it sets don't find rows.
   /// Integer arrays and housekeeping tables are omitted.
   package static func all(of sql: String) -> [TableNeeds] {
     let outline = SQLOutline(sql)
-    return all(of: outline.words, in: outline)
+    return all(of: Array(outline.searchingWords), in: outline)
   }
 
   /// Returns the needs of the sides of each `OR` of a statement, one list for each `OR` and table.
@@ -62,7 +63,11 @@ package struct TableNeeds: Equatable {
     }
   }
 
-  private static func isInternal(_ table: String) -> Bool {
+  /// Whether a condition or a sort needs a column, apart from the primary key and the entity ID.
+  var isSearch: Bool { !equal.isEmpty || !ranges.isEmpty || !order.isEmpty }
+
+  /// Returns whether a table is an integer array or a housekeeping table.
+  static func isInternal(_ table: String) -> Bool {
     table.hasPrefix("_Z_intarray") || table.hasPrefix("sqlite_")
       || ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"].contains(table.uppercased())
   }

@@ -100,8 +100,10 @@ package struct SQLOutline: Sendable {
   package let words: [String]
   /// The tables with their aliases, in order; the alias of a table without one is its name.
   package let tables: [(table: String, alias: String)]
-  /// The words after the statement's own WHERE, up to GROUP BY, ORDER BY, or LIMIT, or `nil` if
-  /// there's no WHERE.
+  /// Whether the statement is an UPDATE or a DELETE.
+  let changesRows: Bool
+  /// The words after the statement's own WHERE, up to GROUP BY, ORDER BY, LIMIT, or RETURNING, or
+  /// `nil` if there's no WHERE.
   ///
   /// That of a query in `FROM` is the statement's own; that of a subquery in a column or an
   /// assignment isn't, because it doesn't determine the rows.
@@ -113,6 +115,7 @@ package struct SQLOutline: Sendable {
   package init(_ sql: String) {
     words = SQLOutline.words(of: sql)
     tables = SQLOutline.tables(in: words)
+    changesRows = ["UPDATE", "DELETE"].contains(SQLOutline.verb(of: sql))
     condition = SQLOutline.condition(in: words)
   }
 
@@ -123,6 +126,10 @@ package struct SQLOutline: Sendable {
   package func table(of alias: String) -> String? {
     tables.first { $0.alias == alias }?.table
   }
+
+  /// The words that determine the rows that the statement reads: those of the condition of an
+  /// UPDATE or a DELETE, and all words of another statement.
+  var searchingWords: ArraySlice<String> { changesRows ? condition ?? [] : words[...] }
 
   /// Whether the statement has a LIMIT.
   package var isLimited: Bool { words.contains { $0.uppercased() == "LIMIT" } }
@@ -201,7 +208,7 @@ package struct SQLOutline: Sendable {
       if word == "(" { depth += 1 }
       if word == ")" { depth -= 1 }
       return depth > 0
-        || depth == 0 && !["GROUP", "ORDER", "LIMIT", ";"].contains(word.uppercased())
+        || depth == 0 && !["GROUP", "ORDER", "LIMIT", "RETURNING", ";"].contains(word.uppercased())
     }
   }
 
@@ -272,10 +279,10 @@ extension SQLOutline {
   /// longer condition is a list of values.
   static let maximumConditionWords = 1_000
 
-  /// The sides of each `OR`, including those in parentheses.
+  /// The sides of each `OR` of `searchingWords`, including those in parentheses.
   var alternatives: [[ArraySlice<String>]] {
     guard words.count <= SQLOutline.maximumConditionWords else { return [] }
-    let enclosed = words.indices.filter { words[$0] == "(" }.compactMap { start in
+    let enclosed = searchingWords.indices.filter { words[$0] == "(" }.compactMap { start in
       SQLOutline.end(of: words[start...]).map { words[(start + 1)..<$0] }
     }
     return ([condition ?? []] + enclosed).map { SQLOutline.parts(of: $0, at: "OR") }

@@ -48,6 +48,30 @@ struct ScenarioFindingTests {
     }
   }
 
+  /// The index is tried after the work, when the rows are deleted or no longer match.
+  @Test(
+    "A batch request whose condition needs an index is a finding",
+    arguments: [
+      ("{batch-delete: Mood, where: \"longitude < 0.01\"}", ["missing-index(Mood)"]),
+      (
+        "{batch-update: Mood, with: {latitude: 2}, where: \"longitude < 0.01\"}",
+        ["missing-index(Mood)"]
+      ),
+      (
+        "{batch-update: Mood, with: {longitude: 2}, where: \"longitude < 0.01\"}",
+        ["missing-index(Mood)"]
+      ),
+      // The work of changing half of the rows remains.
+      ("{batch-update: Mood, with: {longitude: 2}, where: \"longitude < 0.5\"}", []),
+      ("{batch-delete: Mood, where: \"longitude >= 0\"}", []), ("{batch-delete: Mood}", []),
+    ] as [(String, [String])])
+  func scanOfABatchRequestIsAFinding(step: String, names: [String]) throws {
+    let data = text("steps: [\(step)]").replacing("text 9}", with: "text 9, longitude: random}")
+    let findings = try #require(try run(data).variants.first).findings
+    #expect(findings.map(\.name) == names)
+    #expect(findings.allSatisfy { $0.what == "VM steps without an index of Mood (longitude)" })
+  }
+
   @Test("An OR that needs two indexes is one finding, whose fix has both")
   func indexesOfAnORAreOneFinding() throws {
     let step = "{fetch: Mood, where: \"remoteIdentifier == 'x' OR latitude == 3\", as: m}"

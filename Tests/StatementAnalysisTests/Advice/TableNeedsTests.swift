@@ -19,6 +19,10 @@ struct TableNeedsTests {
     ("SELECT 0 FROM ZA t0 WHERE + t0.ZX > ? AND ? - t0.ZY = ?", [], [], []),
     ("SELECT 0 FROM ZA t0 WHERE (? =  t0.ZX AND ? <  t0.ZY)", ["ZX"], ["ZY"], []),
     ("SELECT 0 FROM ZA t0 WHERE ? =  t0.ZX + ?", [], [], []),
+    // The columns that are set or returned find no row.
+    ("UPDATE ZA SET ZX = ?, ZW = (ZV = ?) WHERE ZY > ? RETURNING Z_ENT, Z_PK", [], ["ZY"], []),
+    ("UPDATE ZA SET ZX = ?", [], [], []), ("DELETE FROM ZA WHERE ZX = ?", ["ZX"], [], []),
+    ("UPDATE ZA SET ZX = NULL WHERE ZX IN (SELECT * FROM _Z_intarray0)", ["ZX"], [], []),
   ])
   func readsEqualityRangesAndOrder(sql: String, equal: [String], ranges: [String], order: [String])
   {
@@ -48,6 +52,37 @@ struct TableNeedsTests {
       ofAlternativesIn: "SELECT 0, t0.Z_PK FROM ZA t0 WHERE \(condition) ORDER BY t0.ZX")
     #expect(
       sides.map { $0.map { ($0.equal + $0.ranges).joined(separator: "+") } } == columns)
+  }
+
+  @Test func conditionsOfBatchRequestsAreInASubquery() {
+    let needs = TableNeeds.all(
+      of: "UPDATE ZA SET ZX = ?, Z_OPT = (Z_OPT + 1) WHERE Z_PK IN (SELECT t0.Z_PK FROM ZA t0 "
+        + "WHERE  t0.ZY = ? ORDER BY t0.ZD LIMIT 5) RETURNING Z_ENT, Z_PK")
+    #expect(needs.map(\.equal) == [[], ["ZY"]])
+    #expect(needs.map { $0.order.map(\.column) } == [[], ["ZD"]])
+    #expect(needs.map(\.columns) == [[], ["Z_PK", "ZY", "ZD"]])
+    let sides = TableNeeds.sides(
+      ofAlternativesIn: "UPDATE ZA SET ZX = (ZV = ? OR ZW = ?) WHERE (ZY = ? OR ZD = ?)")
+    #expect(sides.map { $0.map(\.equal) } == [[["ZY"], ["ZD"]]])
+  }
+
+  /// A save finds a row by its primary key, which needs no index.
+  @Test(arguments: [
+    ("UPDATE ZA SET ZX = ? WHERE Z_PK IN (SELECT t0.Z_PK FROM ZA t0 WHERE  t0.ZY = ?)", true),
+    ("DELETE FROM ZA WHERE Z_PK IN (SELECT t0.Z_PK FROM ZA t0 WHERE  t0.ZY < ?)", true),
+    ("DELETE FROM ZA WHERE Z_PK = (SELECT t0.Z_PK FROM ZA t0 WHERE  t0.ZY = ?)", true),
+    ("UPDATE ZA SET ZX = NULL WHERE ZX IN (SELECT * FROM _Z_intarray0)", true),
+    ("WITH a AS (SELECT 1 AS n) DELETE FROM ZA WHERE ZX = 1", true),
+    ("UPDATE ZA SET ZX = ?, Z_OPT = ? WHERE Z_PK=? AND Z_OPT=?", false),
+    ("DELETE FROM ZA WHERE Z_PK = ? AND Z_OPT = ?", false),
+    ("UPDATE ZA SET ZX = ? WHERE Z_PK IN (SELECT t0.Z_PK FROM ZA t0)", false),
+    ("DELETE FROM ZA WHERE Z_PK IN (SELECT * FROM _Z_intarray0)", false),
+    ("UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?", false),
+    ("UPDATE ZA SET ZX = ?", false), ("INSERT INTO ZA(Z_PK, ZX) VALUES(?, ?)", false),
+    ("SELECT 0 FROM ZA t0 WHERE  t0.ZX = ?", false),
+  ])
+  func searchesForRowsToChangeHaveConditions(sql: String, searches: Bool) {
+    #expect(AdvisedStatement(sql: sql, count: 1).searchesRowsToChange == searches)
   }
 
   /// The entries of an index are in the order of the primary key, in the direction of the scan.

@@ -211,7 +211,7 @@ enum MissingIndexRule {
         measure: unit.plural, before: before, after: after, variant: "on a copy"))
   }
 
-  /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the
+  /// Returns whether a statement's plan suggests an index, and its work is large enough to copy the
   /// store.
   private static func suggestsIndex(_ shape: StatementShape) -> Bool {
     let planSuggestsIndex = shape.notes.contains { note in
@@ -220,9 +220,12 @@ enum MissingIndexRule {
       case .correlatedSubquery, .multiIndexOr: false
       }
     }
-    guard shape.kind == .select else { return false }
-    // Of a server, whose unit only the advisor knows.
-    if shape.suggestsIndex { return true }
-    return planSuggestsIndex && (shape.work?.vmSteps ?? 0) >= minimumGain
+    let isLarge = planSuggestsIndex && (shape.work?.vmSteps ?? 0) >= minimumGain
+    switch shape.kind {
+    // `suggestsIndex` is of a server, whose unit only the advisor knows.
+    case .select: return shape.suggestsIndex || isLarge
+    case .update, .delete: return isLarge && AdvisedStatement(shape).searchesRowsToChange
+    case .insert, .transaction, .housekeeping: return false
+    }
   }
 }
