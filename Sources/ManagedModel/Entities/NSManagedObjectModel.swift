@@ -93,7 +93,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// Returns the entities of a configuration, or `nil` if the model has no configuration of that
   /// name.
   ///
-  /// - Parameter configuration: The name, or `nil` or `defaultConfigurationName` for all entities of
+  /// - Parameter configuration: The name; `nil` or `defaultConfigurationName` for all entities of
   ///   the model.
   public func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
     guard let configuration, configuration != Self.defaultConfigurationName else {

@@ -91,8 +91,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     let lastPosition = LastPosition()
     /// Whether one value is compared with a constant on the right.
     ///
-    /// `false` for ANY, ALL, and other expressions, and for `CONTAINS` after a key path, whose value
-    /// may be a collection of collections.
+    /// `false` for ANY, ALL, and other expressions, and for `CONTAINS` after a key path, whose
+    /// value may be a collection of collections.
     let hasConstantOnRight: Bool
     /// That constant, which is `nil` for NaN.
     let constant: PredicateValue

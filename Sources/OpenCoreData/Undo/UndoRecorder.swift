@@ -330,8 +330,8 @@ struct RelationshipChange {
     object.layout.toMany[position - object.layout.slots.count]
   }
 
-  /// Returns the many-to-many relationships between objects that are deleted together, and the order
-  /// of ordered ones, as changes whose undo restores them, without what `changes` have added.
+  /// Returns the many-to-many relationships between objects that are deleted together, and the
+  /// order of ordered ones, as changes whose undo restores them, without what `changes` have added.
   ///
   /// Delete propagation doesn't change them, because both ends are deleted.
   static func all(
