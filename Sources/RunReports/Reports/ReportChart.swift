@@ -46,6 +46,8 @@ package struct ReportChart {
   private static let longest = 34
   /// The height of a line of text.
   private static let leading = 15
+  /// The number of names that fit below each other.
+  private static let fitting = (bottom - top) / leading + 1
   /// The maximum width of a digit.
   private static let digit = 7
   /// The space between an axis and its labels.
@@ -115,8 +117,10 @@ package struct ReportChart {
     Foundation.log(number) / Foundation.log(base)
   }
 
-  /// Moves labels vertically so that they don't overlap; labels at the same position are joined,
-  /// and those that are too long are truncated.
+  /// Moves labels vertically so that they don't overlap.
+  ///
+  /// Labels at the same position are joined, and the closest ones if there are more than fit; those
+  /// that are too long are truncated.
   private static func apart(_ labels: [Label]) -> [Label] {
     var joined: [Label] = []
     for label in labels.sorted(by: { $0.top < $1.top }) {
@@ -125,6 +129,13 @@ package struct ReportChart {
       } else {
         joined.append(label)
       }
+    }
+    func distance(_ index: Int) -> Int { joined[index].top - joined[index - 1].top }
+    while joined.count > fitting,
+      let closest = joined.indices.dropFirst().min(by: { distance($0) < distance($1) })
+    {
+      joined[closest - 1].text += ", \(joined[closest].text)"
+      joined.remove(at: closest)
     }
     for index in joined.indices where joined[index].text.count > longest {
       joined[index].text = String(joined[index].text.prefix(longest - 1)) + "…"

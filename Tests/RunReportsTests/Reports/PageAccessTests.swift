@@ -170,6 +170,20 @@ struct PageAccessTests {
     #expect(tops.allSatisfy { (0...220).contains($0) })
   }
 
+  @Test("The names of more lines than fit below each other are joined")
+  func namesOfManyLinesAreJoined() {
+    for count in [13, 14, 20, 60] {
+      let chart = ReportChart(
+        scales: [1, 10], names: (1...count).map { "v\($0)" },
+        lines: (1...count).map { [1, 1 << $0] })
+      let tops = chart.names.map(\.top)
+      #expect(zip(tops, tops.dropFirst()).allSatisfy { $1 - $0 >= 15 })
+      #expect(tops.allSatisfy { (12...204).contains($0) }, "\(count): \(tops)")
+      #expect(chart.names.first.map { $0.text.hasPrefix("v\(count)") } == true)
+      #expect(chart.names.last.map { $0.text.hasSuffix("v1") } == true)
+    }
+  }
+
   @Test("A name that doesn't fit next to its line ends with an ellipsis, alone or with others")
   func longNamesAreCutOff() {
     let long = String(repeating: "n", count: 50)
