@@ -223,6 +223,30 @@ struct HTMLReportTests {
     #expect(title.1 == "0" && Int(title.2) ?? 0 >= 18, "\(title.0)")
   }
 
+  /// On a phone, long values of unmet expectations wrap, and so do long names of metrics in cards.
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func longValuesWrapOnAPhone() throws {
+    let script = """
+      <script>
+      for (const value of document.querySelectorAll(".missed td b")) {
+        value.textContent = "at least 1,000,000,000";
+      }
+      for (const cell of document.querySelectorAll(".board td.num")) {
+        cell.dataset.unit = `misses (${"CustomerSubscription".repeat(5)})`;
+      }
+      const rows = [...document.querySelectorAll(".missed .scroll, .board tbody tr")];
+      const cut = rows.filter(row => row.scrollWidth > row.clientWidth + 1);
+      document.title = `${cut.length} of ${rows.length} are cut off`;
+      </script>
+      """
+    // The page's Content-Security-Policy would block the script.
+    let page = try HTMLReport.page(FaultStormScenario(moods: 300).result(missing: true))
+      .replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
+    let shown = try Chromium(opening: page + script, width: 390)
+    let title = try #require(shown.elements.firstMatch(of: /<title>(\d+) of (\d+) are cut off/))
+    #expect(title.1 == "0" && Int(title.2) ?? 0 >= 7, "\(title.0)")
+  }
+
   /// Checks widths from a small phone to a laptop, with names that are wider than a phone.
   @Test(
     .enabled(if: Chromium.isExpected, "no chromium in PATH"),
