@@ -106,6 +106,7 @@ struct ReportPage {
   /// The number of the other variants; `nil` if there are none.
   let moreVariants: String?
   let covers: [Cover]
+  let hasCovers: Bool
   let command: String
   let environment: RunEnvironment
   /// The engine of the run; `nil` for SQLite.
@@ -151,6 +152,7 @@ struct ReportPage {
     let more = result.variants.count - detailed.count
     moreVariants = more > 0 ? NumberText.grouped(more) : nil
     covers = result.covers.map { Cover(id: $0.id, mark: $0.source.label) }
+    hasCovers = !covers.isEmpty
     command = result.command
     environment = result.environment
     engine = result.engine?.text

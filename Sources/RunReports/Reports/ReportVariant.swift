@@ -70,7 +70,8 @@ struct ReportVariant {
   var whyParts: [TermLinks.Part] = []
   let hasWhy: Bool
   let differences: [String]
-  let request: String
+  /// The requests as Swift; `nil` if no step fetches.
+  let request: String?
   let expectations: [Expectation]
   let moreExpectations: String?
   /// What Core Data does on Apple platforms; `nil` if no expectation's source is `ours`.
@@ -95,8 +96,9 @@ struct ReportVariant {
     differences =
       variant.set.map { "set \($0)" } + variant.first.map { "first \($0)" }
       + variant.then.map { "then \($0)" }
-    request = ReportVariant.lines(variant.requestSwift, atMost: limits.steps)
-      .joined(separator: "\n")
+    request =
+      ReportVariant.lines(variant.requestSwift, atMost: limits.steps)
+      .joined(separator: "\n").nonEmpty
     // Those that aren't met come first if not all are shown.
     let isCut = variant.expectations.count > limits.expectations
     let sorted =

@@ -223,6 +223,18 @@ struct HTMLReportTests {
     #expect(title.1 == "0" && Int(title.2) ?? 0 >= 18, "\(title.0)")
   }
 
+  @Test("A variant without a fetch and a page without covered behaviors have no empty parts")
+  func emptyPartsAreNamed() throws {
+    var result = FaultStormScenario(moods: 20).result()
+    #expect(try HTMLReport.page(result).contains("<h2 id=\"covers\">Behaviors covered</h2>"))
+    result.variants[0].requestSwift = []
+    result.covers = []
+    let page = try HTMLReport.page(result)
+    #expect(page.contains("<h4>Request</h4>\n<p class=\"soft\">none</p>"))
+    #expect(!page.contains("<code></code>") && !page.contains("<ul class=\"tags covers\">"))
+    #expect(page.contains("<h2 id=\"covers\">Sources of expectations</h2>"))
+  }
+
   /// On a phone, long values of unmet expectations wrap, and so do long names of metrics in cards.
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func longValuesWrapOnAPhone() throws {
