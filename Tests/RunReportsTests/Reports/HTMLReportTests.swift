@@ -235,6 +235,16 @@ struct HTMLReportTests {
     #expect(page.contains("<h2 id=\"covers\">Sources of expectations</h2>"))
   }
 
+  @Test("A name that's written from right to left doesn't reorder the numbers next to it")
+  func namesDoNotReorderNumbers() throws {
+    var result = FaultStormScenario(moods: 20).result()
+    result.data[0].name = "مدينة"
+    result.variants[0].steps[0].text = "fetch مدينة"
+    let page = try HTMLReport.page(result)
+    #expect(page.contains("<bdi>مدينة</bdi> \(result.data[0].count)"))
+    #expect(page.contains("<bdi>fetch مدينة</bdi>: <bdi>"))
+  }
+
   /// On a phone, long values of unmet expectations wrap, and so do long names of metrics in cards.
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func longValuesWrapOnAPhone() throws {
