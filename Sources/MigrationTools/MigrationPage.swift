@@ -228,6 +228,7 @@ struct MigrationPageStep {
   let workHeading: String
   let workColumn: String
   let work: [Work]
+  let hasWork: Bool
   let more: String?
 
   init(_ step: MigrationRehearsal.Step, number: Int, longest: Double, isDatabase: Bool) {
@@ -267,6 +268,7 @@ struct MigrationPageStep {
         rows: NumberText.grouped(work.rows), time: Self.time(work.seconds),
         hasInstances: hasInstances)
     }
+    hasWork = !work.isEmpty
     more =
       step.work.count > work.count
       ? "and \(NumberText.grouped(step.work.count - work.count)) more" : nil

@@ -74,6 +74,17 @@ struct MigrationReportTests {
         Self.model(["note", "place", "added"]), store: "Others.sqlite", model: "B.xcdatamodel"),
       command: "")
     #expect(kept.contains("everything is preserved") && !kept.contains("class=\"issues\""))
+    // With --in-place, the store is migrated after the rehearsal.
+    #expect(kept.contains("The rehearsal migrated a copy, not the store."))
+  }
+
+  @Test("A step that fails before its first statement has no table of statements")
+  func stepWithoutStatementsHasNoTable() throws {
+    let page = try MigrationReport.page(
+      rehearse(Self.model(["note", "place"], isUnique: true)), command: "")
+    #expect(page.contains("Inferred: 0 statements"))
+    #expect(page.contains("<h4>Statements</h4>\n<p class=\"soft\">none ran</p>"))
+    #expect(!page.contains("<tbody></tbody>"))
   }
 
   @Test("The page of a document, which has no statements, shows passes over instances")
