@@ -40,6 +40,15 @@ struct ReportPredictionsTests {
     #expect(!plain.contains("class=\"asks\"") && !plain.contains("class=\"predict\""))
   }
 
+  @Test("The first link leads to the questions while they hide the table")
+  func skipLinkLeadsToTheQuestions() throws {
+    let skip = "<a class=\"skip\" href="
+    let asking = try HTMLReport.page(Self.result())
+    #expect(asking.contains(skip + "\"#predict\">Skip to the questions</a>"))
+    let failed = try HTMLReport.page(Self.result(missing: true))
+    #expect(failed.contains(skip + "\"#table\">Skip to the table</a>"))
+  }
+
   /// What isn't met comes first, so the page doesn't hide it.
   @Test func failedRunIsNotHidden() throws {
     let page = try HTMLReport.page(Self.result(missing: true))
