@@ -68,8 +68,9 @@ struct ReportFinding {
     }
     let misses = result.variants.map { $0.metrics[.misses] ?? 0 }.max() ?? 0
     guard misses > 0 else { return "No findings: no rule fired." }
+    let ran = misses == 1 ? "ran a SELECT" : "ran a SELECT each"
     return "No findings: no rule fired. Up to \(NumberText.counted(misses, "fault")) of a variant "
-      + "ran a SELECT each, but fewer than \(FaultStormRule.threshold) of the same kind from the same "
+      + "\(ran), but fewer than \(FaultStormRule.threshold) of the same kind from the same "
       + "line in one step."
   }
 

@@ -329,6 +329,8 @@ struct HTMLReportTests {
     #expect(ReportFinding.none(in: quiet) == "No findings: no rule fired.")
     quiet.variants[0].metrics[.misses] = 7
     #expect(ReportFinding.none(in: quiet).contains("Up to 7 faults of a variant ran a SELECT each"))
+    quiet.variants[0].metrics[.misses] = 1
+    #expect(ReportFinding.none(in: quiet).contains("Up to 1 fault of a variant ran a SELECT, but"))
     quiet.variants[0].silenced = ["fault-storm(Mood)"]
     #expect(
       ReportFinding.none(in: quiet)
