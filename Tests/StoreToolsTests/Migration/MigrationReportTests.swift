@@ -170,6 +170,16 @@ struct MigrationReportTests {
     #expect(opened.elements.contains("Time by rows"))
   }
 
+  @Test("On paper, no table is wider than a sheet of A4", .enabled(if: Chromium.isExpected))
+  func pageFitsASheet() throws {
+    // The policy allows only the page's own style sheet.
+    let printed = try MigrationReport.page(rehearse(Self.model(["note"])), command: "")
+      .replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
+      .replacing("@media screen", with: "@media not all")
+      .replacing("@media print", with: "@media all")
+    #expect(try Chromium.excess(of: printed, at: [688]) == [0])
+  }
+
   @Test("A page replaces only a page that cdprof wrote")
   func otherFilesAreKept() throws {
     let rehearsal = try rehearse(Self.model(["note"]))
