@@ -99,6 +99,13 @@ extension ScopedMetric {
     }
   }
 
+  /// Returns the unit to show after a number: the heading, in the singular for 1 without a scope.
+  func unit(of number: Int) -> String {
+    guard scope == .all else { return heading }
+    let words = metric.counted(number).split(separator: " ", maxSplits: 1)
+    return words.last.map(String.init) ?? heading
+  }
+
   /// The heading of the metric's column: `misses (Country)`, `peak Mood`.
   var heading: String {
     guard let name = scopeName else { return metric.heading }

@@ -26,8 +26,12 @@ struct ReportTable {
     var holds: Bool
     /// The number of findings; `nil` if there are none.
     var findings: Int?
+    /// The noun after the number of findings.
+    var findingNoun: String
     var value: Int
     var text: String
+    /// The unit, which narrow screens show after the number.
+    var unit: String
     /// The width of the bar, in percent of the widest one.
     var width: String
     /// Whether the bar is too narrow to be visible.
@@ -75,8 +79,10 @@ struct ReportTable {
       return Row(
         name: variant.name, anchor: detailed.contains(index) ? "variant-\(index + 1)" : nil,
         holds: variant.passes,
-        findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
-        text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
+        findings: variant.findings.isEmpty ? nil : variant.findings.count,
+        findingNoun: variant.findings.count == 1 ? "finding" : "findings", value: value,
+        text: NumberText.grouped(value), unit: lead.unit(of: value),
+        width: ReportTable.percent(width), isDot: width < 0.2,
         formula: expectation.map(ReportTable.formula),
         isFormulaMissed: expectation?.isUnmet == true,
         cells: columns.map { $0.cell(of: variant) }, metric: lead.description,
@@ -173,10 +179,9 @@ enum ReportColumn {
       let metric = scoped.metric
       let measured = variant.value(of: scoped) ?? (scoped.scope == .all ? 0 : nil)
       let value = measured ?? 0
-      let noun = metric.counted(value).split(separator: " ").last.map(String.init)
       return ReportTable.Cell(
         metric: scoped.description, value: value, text: measured.map(NumberText.grouped) ?? "–",
-        unit: scoped.heading.contains(" ") ? scoped.heading : noun ?? scoped.heading,
+        unit: scoped.unit(of: value),
         role: scoped.scope == .all ? metric.rawValue : "scoped")
     case .processor:
       return ReportTable.Cell(

@@ -235,6 +235,21 @@ struct HTMLReportTests {
     #expect(page.contains("<h2 id=\"covers\">Sources of expectations</h2>"))
   }
 
+  @Test("Units and the noun of findings fit their numbers")
+  func unitsFitTheirNumbers() throws {
+    var result = FaultStormScenario(moods: 20).result()
+    result.metric = ScopedMetric(.selects)
+    result.variants[0].metrics[.selects] = 1
+    result.variants[0].findings.removeSubrange(1...)
+    let page = try HTMLReport.page(result)
+    #expect(page.contains("data-unit=\"SELECT\"><data data-metric=\"selects\" value=\"1\">"))
+    #expect(page.contains("data-result=\"\(result.variants[0].name): 1 SELECT."))
+    #expect(page.contains("title=\"finding\"") && page.contains("data-unit=\"SELECTs\""))
+    let steps = ScopedMetric(.vmsteps)
+    #expect(steps.unit(of: 1) == "VM step" && steps.unit(of: 2) == "VM steps")
+    #expect(ScopedMetric(.peak, .entity("Mood")).unit(of: 1) == "peak Mood")
+  }
+
   @Test("A name that's written from right to left doesn't reorder the numbers next to it")
   func namesDoNotReorderNumbers() throws {
     var result = FaultStormScenario(moods: 20).result()
