@@ -96,28 +96,38 @@ package enum ScenarioFinder {
         inclusions(in: text).map { url.deletingLastPathComponent().file(at: $0).path }
       })
     return Set(
-      files.indices.filter { included.contains(urls[$0].path) && !hasSteps(texts[$0]) }
-        .map { files[$0] })
+      files.indices.filter { position in
+        included.contains(urls[position].path)
+          && !hasSteps(String(decoding: texts[position], as: UTF8.self))
+      }
+      .map { files[$0] })
   }
 
-  /// Returns the text of a regular file, or an empty string if it can't be read.
+  /// Returns the contents of a regular file, or no bytes if it can't be read.
   ///
   /// What's read from a pipe couldn't be read again.
-  private static func text(of url: URL) -> String {
+  private static func text(of url: URL) -> Data {
     guard let mode = FileKind.mode(of: url.path, followingLinks: true), FileKind.isRegular(mode),
       let data = try? InputFile.read(url.path, limit: InputLimits.scenarioSize)
-    else { return "" }
-    return String(decoding: data, as: UTF8.self)
+    else { return Data() }
+    return data
   }
 
   /// Returns the paths that follow the key `include` in a text.
-  private static func inclusions(in text: String) -> [String] {
-    text.split(whereSeparator: \.isNewline).compactMap { line in
-      guard let key = line.range(of: "\(DataReader.inclusion):") else { return nil }
-      let path = line[key.upperBound...].prefix { !",}#".contains($0) }
+  ///
+  /// `--watch` reads a folder several times a second, so this method searches bytes, not lines.
+  private static func inclusions(in text: Data) -> [String] {
+    let key = Data("\(DataReader.inclusion):".utf8)
+    var paths: [String] = []
+    var rest = text
+    while let found = rest.range(of: key) {
+      rest = rest[found.upperBound...]
+      let word = rest.prefix { !",}#\r\n".utf8.contains($0) }
+      let path = String(decoding: word, as: UTF8.self)
         .trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
-      return path.isEmpty ? nil : path
+      if !path.isEmpty { paths.append(path) }
     }
+    return paths
   }
 
   private static func isScenario(_ file: String) -> Bool {
