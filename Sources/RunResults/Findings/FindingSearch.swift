@@ -202,7 +202,10 @@ package struct FinishedWork: Sendable {
         if step.verb == .drop, step.subject == fetch.step.name { return false }
         let owner = step.verb == .results ? entity : entities[step.subject]
         let keyPaths = step.reads + (step.sortKeys(of: .sort) ?? []).map(\.keyPath)
-        if let owner, keyPaths.contains(where: { owner.reads($0, through: fetched) }) {
+        // Another coordinator has a row cache of its own.
+        if let owner, part.shape.coordinator == fetch.shape.coordinator,
+          keyPaths.contains(where: { owner.reads($0, through: fetched) })
+        {
           return true
         }
         if let name = step.name, name == fetch.step.name { return false }

@@ -63,6 +63,12 @@ struct WorkRuleTests {
       ["fetch Country faults no as c", "walk c", "fetch Mood as m", "touch m date country"],
       ["fetch-to-count(Country)"]
     ),
+    (
+      [
+        "context second coordinator second", "fetch Country faults no as c", "walk c",
+        "fetch Mood in second as m", "touch m country.updatedAt",
+      ], ["fault-storm(Mood.country)", "fetch-to-count(Country)"]
+    ),
     // They're used by a predicate.
     (["fetch Country as c", "walk c", "fetch Mood where country IN $c"], []),
     (["fetch Mood as m", "walk m", "fetch Mood where self IN $m as m"], []),
