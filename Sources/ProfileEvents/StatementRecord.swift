@@ -1,11 +1,11 @@
 /// An executed statement.
 package struct StatementRecord: Sendable {
-  package var kind: StatementKind
-  /// The SQL with its placeholders, which identifies the statement.
-  package var sql: String
   /// The maximum length of a recorded array.
   package static let longestArray = 1_000
 
+  package var kind: StatementKind
+  /// The SQL with its placeholders, which identifies the statement.
+  package var sql: String
   /// The number of arrays bound as `_Z_intarrayN`, which the log mentions.
   package var intArrays: Int
   var details: Details?

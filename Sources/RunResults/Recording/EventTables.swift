@@ -120,6 +120,8 @@ struct EventTables: Sendable {
   private(set) var details = BlockArray<StatementDetails>()
   private(set) var extras = BlockArray<Extras>()
   private(set) var stacks = BlockArray<[UInt]>()
+  /// The positions of the shapes whose first arrays are recorded; those of other executions aren't.
+  private var shapesWithArrays: Set<UInt32> = []
 
   /// Appends an event whose shape is at a position.
   mutating func append(_ event: Event, shape: UInt32) {
@@ -139,7 +141,9 @@ struct EventTables: Sendable {
       record.details = UInt32(details.count)
     }
     if Extras.exist(in: event) {
-      extras.append(Extras(event))
+      var rest = Extras(event)
+      if rest.arrays != nil, !shapesWithArrays.insert(record.shape).inserted { rest.arrays = nil }
+      extras.append(rest)
       record.extras = UInt32(extras.count)
     }
     if !event.stack.isEmpty {

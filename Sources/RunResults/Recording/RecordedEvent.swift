@@ -90,7 +90,8 @@ package struct RecordedStatement: Sendable {
   package var sql: String { event.tables.shapes[Int(event.record.shape)].sql ?? "" }
   /// The bound values as SQLDebug prints them, or `nil` if they weren't recorded.
   package var binds: [String]? { details?.binds }
-  /// The arrays bound as `_Z_intarrayN`, or `nil` if they weren't recorded.
+  /// The arrays bound as `_Z_intarrayN`, or `nil` if they weren't recorded; of several executions
+  /// of a statement from one place, those of the first are.
   package var arrays: [ContiguousArray<Int64>]? { extras?.arrays }
   /// The work that SQLite did, or `nil` if it wasn't recorded.
   package var work: StatementWork? { details?.work }

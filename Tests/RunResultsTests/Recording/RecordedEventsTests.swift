@@ -92,6 +92,19 @@ struct RecordedEventsTests {
     #expect(recorded.subject == full.subject)
   }
 
+  @Test func onlyTheFirstArraysOfAStatementFromAPlaceAreRecorded() {
+    let executions = [1, 2].map { id in
+      var execution = event(id, .statement)
+      execution.statement = StatementRecord(
+        kind: .select, sql: "SELECT 1", intArrays: 1, arrays: [[Int64(id)]])
+      return execution
+    }
+    let recorded = RecordedEvents(executions)
+    #expect(recorded.event(1)?.statement?.arrays == [[1]])
+    #expect(recorded.event(2)?.statement?.arrays == nil)
+    #expect(recorded.event(2).flatMap { Event($0).statement }?.intArrays == 1)
+  }
+
   @Test func eventsOfOneBeginningAreInTheOrderOfTheirIDs() {
     let events = RecordedEvents([
       event(1, begin: 30), event(2, begin: 10), event(4, begin: 20), event(3, begin: 20),
