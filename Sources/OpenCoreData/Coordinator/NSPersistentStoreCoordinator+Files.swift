@@ -82,6 +82,7 @@ extension NSPersistentStoreCoordinator {
       _ = try destination.replace(by: source.read().document)
       return
     }
+    try Self.requireFile(sourceURL)
     if let problem = StoreFileProblem.examine(path: sourceURL.path) {
       throw NSError.unusableStore(problem, sourceURL)
     }
@@ -123,10 +124,11 @@ extension NSPersistentStoreCoordinator {
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
     try Self.refuseDevice(url)
+    let document = try Self.documentFile(type, at: url)
     let remains = InterruptedMigrationFiles(of: url)
     if type == .sqlite, StoreFile.isPartlyRemoved(at: url) { return try remains.removeWithStore() }
     try Self.checkIsStore(url, type, isForced: Self.isForced(options))
-    if let document = try Self.documentFile(type, at: url) { return try document.remove() }
+    if let document { return try document.remove() }
     try Self.checkUnused(url, options)
     try remains.removeWithStore()
   }
@@ -377,16 +379,17 @@ extension NSPersistentStoreCoordinator {
 
   /// Returns the document of an XML or binary store; `nil` for a SQLite store.
   ///
-  /// - Throws: 134000 for a type without a file.
+  /// - Throws: 134000 for a type without a file, 134080 for a URL that isn't one of a file.
   class func documentFile(
     _ type: NSPersistentStore.StoreType, at url: URL
   ) throws -> AtomicStoreFile? {
-    if type == .sqlite { return nil }
-    guard let form = AtomicStoreForm(type) else {
+    let form = AtomicStoreForm(type)
+    guard type == .sqlite || form != nil else {
       throw NSError.coreData(
         NSPersistentStoreInvalidTypeError,
         "There are no store files of the type '\(type.rawValue)'.")
     }
-    return AtomicStoreFile(url: url, form: form)
+    try requireFile(url)
+    return form.map { AtomicStoreFile(url: url, form: $0) }
   }
 }

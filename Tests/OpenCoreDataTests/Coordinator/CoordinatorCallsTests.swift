@@ -148,6 +148,36 @@ struct CoordinatorCallsTests {
     #expect(coordinator.persistentStores == [store])
   }
 
+  @Test(
+    "A store isn't copied, changed, or destroyed by a URL that has its path but isn't one of a file",
+    arguments: StoreKind.allCases.filter { !$0.isInMemory })
+  func pathsOfOtherURLsAreNotUsed(kind: StoreKind) throws {
+    let stack = try TestStack(model: TestModels.company())
+    let file = stack.folder.appendingPathComponent("Own")
+    let copy = stack.folder.appendingPathComponent("Copy")
+    let url = try #require(URL(string: "https://example.org\(file.path)"))
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    try coordinator.remove(coordinator.addPersistentStore(type: kind.type, at: file))
+    let errors = [
+      thrownError {
+        _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: kind.type, at: url)
+      },
+      thrownError {
+        try NSPersistentStoreCoordinator.setMetadata(["a": 1], type: kind.type, at: url)
+      },
+      thrownError {
+        try coordinator.replacePersistentStore(
+          at: copy, withPersistentStoreFrom: url, type: kind.type)
+      },
+      thrownError { try coordinator.destroyPersistentStore(at: url, type: kind.type) },
+    ]
+    #expect(errors.map { $0?.code } == Array(repeating: NSPersistentStoreOpenError, count: 4))
+    #expect(!FileManager.default.fileExists(atPath: copy.path))
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: kind.type, at: file)
+    #expect(metadata["a"] == nil)
+  }
+
   @Test("The error for a store in a folder that doesn't exist names the folder")
   func missingFolderIsNamed() throws {
     let stack = try TestStack(model: TestModels.company())
