@@ -24,6 +24,8 @@ extension NSPersistentStoreCoordinator {
   public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
     guard store.persistentStoreCoordinator === self else { return false }
     guard let sqlite = store as? SQLiteStore else {
+      let isDocument = AtomicStoreForm(.init(rawValue: store.type)) != nil
+      if isDocument, (try? Self.requireFile(url)) == nil { return false }
       store.url = url
       return true
     }

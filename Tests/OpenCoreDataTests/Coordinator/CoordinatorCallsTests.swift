@@ -144,6 +144,7 @@ struct CoordinatorCallsTests {
       try coordinator.migratePersistentStore(store, to: url, type: kind.type)
     }
     #expect(moved?.code == NSPersistentStoreOpenError)
+    #expect(!coordinator.setURL(url, for: store) && store.url?.lastPathComponent == "Own")
     #expect(!FileManager.default.fileExists(atPath: path))
     #expect(coordinator.persistentStores == [store])
   }
