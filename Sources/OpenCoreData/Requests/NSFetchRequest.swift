@@ -172,7 +172,8 @@ extension NSFetchRequest {
   convenience init<Other>(copying other: NSFetchRequest<Other>) {
     self.init()
     entity = other.entity
-    if let name = other.entityName, other.entity == nil { setEntity(named: name) }
+    // An initializer doesn't call observers.
+    entityName = other.entityName
     affectedStores = other.affectedStores
     predicate = other.predicate
     sortDescriptors = other.sortDescriptors

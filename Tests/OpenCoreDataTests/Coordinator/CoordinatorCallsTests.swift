@@ -331,6 +331,9 @@ struct CoordinatorCallsTests {
       #expect(copy.relationshipKeyPathsForPrefetching == ["department"])
       let names = try context.fetch(copy).map { $0.value(forKey: "name") as? String }
       #expect(names == ["c"])
+      // Executing a request sets its entity.
+      let again = try #require(copy.copy() as? NSFetchRequest<NSManagedObject>)
+      #expect(again.entity === copy.entity && again.entityName == "Employee")
     }
   }
 
