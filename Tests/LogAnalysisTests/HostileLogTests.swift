@@ -189,12 +189,14 @@ struct HostileLogTests {
   }
 
   /// The subjects of a statement's faults have the same hash, so only a few are separate.
-  @Test(.timeLimit(.minutes(1))) func faultsOfManyEntitiesTakeLinearTime() {
+  @Test func faultsOfManyEntitiesTakeLinearTime() {
     let select = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZPLACE t0 WHERE  t0.Z_PK = ?", rows: 1)
     let count = InputLimits.logSubjects + 5_000
     let fault = "CoreData: annotation: fault fulfilled from database for : <x-coredata://S/E"
     let log = (0..<count).map { "\(select)\(fault)\($0)/p1>\n" }.joined()
+    let begin = threadTime()
     let report = report(Array(log.utf8))
+    #expect(threadTime() - begin < 30)
     #expect(report.costs.all[.misses] == count)
     #expect(report.costs.byEntity.count == InputLimits.logSubjects)
     #expect(report.storms.map(\.name) == ["fault-storm(?)"])

@@ -307,7 +307,7 @@ struct HostileStoreTests {
     #expect(error?.message == "a value has 70000000 bytes, and the limit is 67108864")
   }
 
-  @Test("A model is inferred from thousands of tables in linear time", .timeLimit(.minutes(1)))
+  @Test("A model is inferred from thousands of tables in linear time")
   func aModelIsInferredFromThousandsOfTablesInLinearTime() throws {
     let (first, count) = (1_000, 8_000)
     let attributes = (1...10).map { "ZA\($0) VARCHAR" }.joined(separator: ", ")
@@ -323,7 +323,9 @@ struct HostileStoreTests {
         + "ALTER TABLE ZT1 ADD COLUMN Z1003THINGS INTEGER; "
         + "CREATE TABLE Z_1004FRIENDS(Z_1004FRIENDS INTEGER, Z_1005PALS INTEGER); COMMIT")
     connection.close()
+    let begin = threadTime()
     let model = try StoreModel.ofStore(at: stack.storeURL).model
+    #expect(threadTime() - begin < 30)
     func relationships(_ name: String) -> [String: String] {
       let relationships = model.entitiesByName[name]?.relationshipsByName ?? [:]
       return relationships.compactMapValues { $0.destinationEntity?.name }

@@ -31,13 +31,14 @@ struct RunComparisonTests {
   }
 
   /// A log can have as many sections, and comparing each with each takes minutes.
-  @Test(.timeLimit(.minutes(1)))
-  func thousandsOfVariantsAreMatchedByName() {
+  @Test func thousandsOfVariantsAreMatchedByName() {
     var before = before
     before.variants = (0..<20_000).map { VariantResult(name: "the variant with the number \($0)") }
     var after = before
     after.variants[0].name = "new"
+    let begin = threadTime()
     let comparison = RunComparison(before, after)
+    #expect(threadTime() - begin < 30)
     #expect(comparison.variants.count == 19_999)
     #expect(comparison.missing == ["the variant with the number 0"] && comparison.added == ["new"])
   }

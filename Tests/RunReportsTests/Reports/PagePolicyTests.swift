@@ -52,10 +52,11 @@ struct PagePolicyTests {
   }
 
   /// The rest of the page isn't copied for each attribute.
-  @Test(.timeLimit(.minutes(1)))
-  func thousandsOfInlineStylesAreReplaced() {
+  @Test func thousandsOfInlineStylesAreReplaced() {
     let marks = (0..<30_000).map { "<i class=\"mark\" style=\"left:\($0 % 100)%\">one step</i>\n" }
+    let begin = threadTime()
     let page = PagePolicy.applied(to: "<style></style>\(marks.joined())<script></script>")
+    #expect(threadTime() - begin < 30)
     #expect(page.ranges(of: " data-s=\"").count == 30_000)
     #expect(page.ranges(of: "[data-s=\"").count == 100)
   }

@@ -339,8 +339,7 @@ struct WorkRuleTests {
   }
 
   /// The predicate of a step is examined once, not for each result before it.
-  @Test(.timeLimit(.minutes(1)))
-  func hundredsOfNamedResultsAreExamined() {
+  @Test func hundredsOfNamedResultsAreExamined() {
     let script = EventScript()
     let predicate = String(repeating: "latitude == 3 OR ", count: 40) + "country == $other"
     let steps = (0..<600).map { number in
@@ -349,9 +348,11 @@ struct WorkRuleTests {
         name: "moods\(number)", location: EventScript.moodFetch)
     }
     for step in steps { script.step(step.text, name: step.name, at: EventScript.moodFetch) {} }
+    let begin = threadTime()
     let work = work(of: script, steps: steps)
     #expect(work.parts.count == steps.count)
     #expect(FindingSearch.all(of: work, steps: []).findings.isEmpty)
+    #expect(threadTime() - begin < 30)
   }
 
   private func work(of script: EventScript, steps: [Step] = []) -> FinishedWork {

@@ -89,10 +89,12 @@ struct ScalarPositionsTests {
   }
 
   /// Columns are characters, some of which have several Unicode scalars.
-  @Test(.timeLimit(.minutes(1))) func manyValuesOfALineAreReadInLinearTime() throws {
+  @Test func manyValuesOfALineAreReadInLinearTime() throws {
     let keys = Array(repeating: "country", count: 10_000).joined(separator: ", ")
     let start = "  - {fetch: Mood, where: \"remoteIdentifier == '👩‍👧 e\u{301}'\", prefetch: ["
+    let begin = threadTime()
     let error = try errors(inSteps: "\(start)\(keys), zzz]}")
+    #expect(threadTime() - begin < 30)
     let diagnostic = try #require(
       error.diagnostics.first { $0.problem.message.contains("zzz") }, "\(error)")
     #expect(diagnostic.line == 5)

@@ -326,16 +326,18 @@ struct StoreDoctorTests {
     #expect(try StoreDoctor.examine(store.url).isIntact)
   }
 
-  @Test("Cycles of parent entities are found in linear time", .timeLimit(.minutes(1)))
+  @Test("Cycles of parent entities are found in linear time")
   func cyclesOfParentEntitiesAreFoundInLinearTime() throws {
     let store = try OfficeStore()
     try store.run(
       "WITH RECURSIVE n(i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i < 15100) "
         + "INSERT INTO Z_PRIMARYKEY SELECT i, 'E' || i, (i + 1) % 15101, 0 FROM n")
+    let begin = threadTime()
     let valid = try StoreDoctor.examine(store.url).findings.filter { $0.rule == .entityList }
     #expect(valid == [])
     try store.run("UPDATE Z_PRIMARYKEY SET Z_SUPER = 15000 WHERE Z_ENT = 15100")
     let findings = try StoreDoctor.examine(store.url).findings.filter { $0.rule == .entityList }
+    #expect(threadTime() - begin < 30)
     #expect(findings.map(\.count) == [15_000])
     #expect(findings.first?.examples.first == "Z_ENT 101 E101, Z_SUPER 102")
   }

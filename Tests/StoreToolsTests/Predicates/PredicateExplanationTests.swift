@@ -78,15 +78,17 @@ struct PredicateExplanationTests {
   }
 
   /// The source range of a key path is searched for only if it's part of an error.
-  @Test(.timeLimit(.minutes(1))) func manyUsesOfAKeyPathAreCheckedInLinearTime() throws {
+  @Test func manyUsesOfAKeyPathAreCheckedInLinearTime() throws {
     let model = try model()
     let entity = try #require(model.entitiesByName["Mood"])
     let check = PredicateCheck(names: ModelNames(model), entity: entity)
     let format = Array(repeating: "latitude == 1", count: 40_000).joined(separator: " OR ")
+    let begin = threadTime()
     try check.check(format, at: nil)
     let problem = #expect(throws: LanguageProblem.self) {
       try check.check(format + " OR latitud == 1", at: nil)
     }
+    #expect(threadTime() - begin < 30)
     #expect(problem?.range.column == format.count + 5)
   }
 }

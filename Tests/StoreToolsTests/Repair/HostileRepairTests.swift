@@ -160,7 +160,7 @@ struct HostileRepairTests {
   }
 
   /// The header of a journal has no checksum.
-  @Test(.timeLimit(.minutes(1)), arguments: [0x00FF_FFFF, 0x7FFF_FFFF] as [UInt32])
+  @Test(arguments: [0x00FF_FFFF, 0x7FFF_FFFF] as [UInt32])
   func aJournalThatStatesManyMorePagesThanExistIsRolledBack(pages: UInt32) throws {
     let folder = try TemporaryFolder()
     let url = try copy(
@@ -171,7 +171,9 @@ struct HostileRepairTests {
     for index in 0..<4 { bytes[16 + index] = UInt8(pages >> (24 - 8 * index) & 0xFF) }
     try bytes.write(to: journal)
     let out = try TemporaryFolder()
+    let begin = threadTime()
     let report = try StoreRepair.repair(url, to: out.file("Out.sqlite"))
+    #expect(threadTime() - begin < 10)
     #expect(report.journalPages > 5)
     let notes = try IntactStore.tables(out.file("Out.sqlite"))["ZNOTE"] ?? [:]
     #expect(notes.count == 897)
