@@ -74,9 +74,11 @@ struct FixSnippetTests {
   func fetchLoopFixHasNoCodeForOtherResults(kind: ResultKind) throws {
     let step = Step(verb: .fetch, subject: "Mood", location: EventScript.touch)
     let found = try fetchLoop(step.with(.result, .choice(kind.rawValue)))
-    #expect(found.fix.swift.isEmpty && found.fix.advice.contains("IN for the value that changes"))
+    let advice =
+      kind == .count ? "grouped by the value that changes" : "IN for the value that changes"
+    #expect(found.fix.swift.isEmpty && found.fix.advice.contains(advice))
     let count = try fetchLoop(Step(verb: .count, subject: "Mood", location: EventScript.touch))
-    #expect(count.fix.swift.isEmpty)
+    #expect(count.fix.swift.isEmpty && count.fix.advice.contains("grouped by"))
   }
 
   /// Returns the finding for a step that searches for one object again and again.
