@@ -146,7 +146,7 @@ struct LogCommandTests {
     for (words, message) in [
       (["fetch Moood"], "did you mean `Mood`?\n  fetch Moood\n        ^^^^^"),
       (["fetch Mood where"], "`where` needs a predicate\n  fetch Mood where\n             ^^^^^"),
-      (["--sql", "DELETE FROM ZMOOD"], "not for: DELETE FROM ZMOOD\npass the SELECT"),
+      (["--sql", "DELETE FROM ZMOOD"], "not: DELETE FROM ZMOOD\npass the SELECT"),
     ] {
       let rejected = try program.run(["advise", "runs/mood-list.sqlite"] + words)
       #expect(rejected.status == 65 && rejected.output.isEmpty)
