@@ -106,11 +106,33 @@ extension FileObjects.Index {
   ///
   /// - Parameter newNames: The new names of renamed columns, by their uppercase names.
   func matches(_ index: SchemaIndex, renaming newNames: [String: String]) -> Bool {
-    isUnique == index.isUnique && condition == index.condition && parts.count == index.parts.count
-      && zip(parts, index.parts).allSatisfy { own, other in
-        let name = newNames[own.column.uppercased()] ?? own.column
-        return own.isAscending == other.isAscending
-          && name.uppercased() == other.column.uppercased()
-      }
+    IndexContent(self, renaming: newNames) == IndexContent(index)
+  }
+}
+
+/// What's the same in two indexes that differ only in their names and tables.
+struct IndexContent: Hashable {
+  private let parts: [SchemaIndex.Part]
+  private let isUnique: Bool
+  private let condition: String?
+
+  init(_ index: SchemaIndex) {
+    self.init(index.parts, [:], index.isUnique, index.condition)
+  }
+
+  /// - Parameter newNames: The new names of renamed columns, by their uppercase names.
+  init(_ index: FileObjects.Index, renaming newNames: [String: String]) {
+    self.init(index.parts, newNames, index.isUnique, index.condition)
+  }
+
+  private init(
+    _ parts: [SchemaIndex.Part], _ newNames: [String: String], _ isUnique: Bool,
+    _ condition: String?
+  ) {
+    self.parts = parts.map { part in
+      let name = newNames[part.column.uppercased()] ?? part.column
+      return SchemaIndex.Part(column: name.uppercased(), isAscending: part.isAscending)
+    }
+    (self.isUnique, self.condition) = (isUnique, condition)
   }
 }

@@ -63,41 +63,15 @@ extension LightweightMigrationPlan {
 
   /// The indexes of the new version, each with the one in the file that already is that index.
   private var pairedIndexes: [(required: SchemaIndex, existing: FileObjects.Index?)] {
-    // Of those with the same content, the first one is the last.
-    var existing: [IndexContent: [FileObjects.Index]] = [:]
+    // By the table's new name; of those with the same content, the first one is the last.
+    var existing: [String: [IndexContent: [FileObjects.Index]]] = [:]
     for index in objects.indexes.reversed() {
       guard let table = altered[index.table.uppercased()] else { continue }
-      let content = IndexContent(
-        table: table.name, parts: index.parts, newNames: table.newNames, isUnique: index.isUnique,
-        condition: index.condition)
-      existing[content, default: []].append(index)
+      let content = IndexContent(index, renaming: table.newNames)
+      existing[table.name.uppercased(), default: [:]][content, default: []].append(index)
     }
     return requiredIndexes.map { required in
-      let content = IndexContent(
-        table: required.table, parts: required.parts, isUnique: required.isUnique,
-        condition: required.condition)
-      return (required, existing[content]?.popLast())
-    }
-  }
-
-  /// What's the same in two indexes that differ only in their names.
-  private struct IndexContent: Hashable {
-    private let table: String
-    private let parts: [SchemaIndex.Part]
-    private let isUnique: Bool
-    private let condition: String?
-
-    /// - Parameter newNames: The new names of renamed columns, by their uppercase names.
-    init(
-      table: String, parts: [SchemaIndex.Part], newNames: [String: String] = [:], isUnique: Bool,
-      condition: String?
-    ) {
-      self.table = table.uppercased()
-      self.parts = parts.map { part in
-        let name = newNames[part.column.uppercased()] ?? part.column
-        return SchemaIndex.Part(column: name.uppercased(), isAscending: part.isAscending)
-      }
-      (self.isUnique, self.condition) = (isUnique, condition)
+      (required, existing[required.table.uppercased()]?[IndexContent(required)]?.popLast())
     }
   }
 
