@@ -5,13 +5,14 @@ import ManagedModel
 /// Separate from the controller, which is generic, so that a delegate can be passed another
 /// controller with the same results. Used on the context's queue.
 final class FetchedResults: @unchecked Sendable {  // used only on the context's queue
+  typealias DelegateController = NSFetchedResultsController<any NSFetchRequestResult>
+
   let context: NSManagedObjectContext
   let sectionNameKeyPath: String?
   let cacheName: String?
   weak var delegate: (any NSFetchedResultsControllerDelegate)?
   /// Creates the controller that is passed to the delegate.
-  var makeDelegateController:
-    (FetchedResults) -> NSFetchedResultsController<any NSFetchRequestResult>
+  private let makeDelegateController: (FetchedResults) -> DelegateController
   /// Returns the index title of a section, as the controller that was created first does.
   var indexTitle: (_ sectionName: String) -> String? = FetchedResults.initial(of:)
   /// The request of the last `performFetch`.
@@ -32,13 +33,14 @@ final class FetchedResults: @unchecked Sendable {  // used only on the context's
   private(set) var edition = 0
   private var observers: [any NSObjectProtocol] = []
 
-  init(context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?) {
+  init(
+    context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?,
+    makeDelegateController: @escaping (FetchedResults) -> DelegateController
+  ) {
     self.context = context
     self.sectionNameKeyPath = sectionNameKeyPath
     self.cacheName = cacheName
-    makeDelegateController = {
-      NSFetchedResultsController(results: $0, fetchRequest: NSFetchRequest())
-    }
+    self.makeDelegateController = makeDelegateController
   }
 
   deinit {

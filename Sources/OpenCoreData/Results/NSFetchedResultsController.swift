@@ -48,7 +48,11 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     self.fetchRequest = fetchRequest
     isProxy = false
     results = FetchedResults(
-      context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name)
+      context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name
+    ) { results in
+      FetchedResults.DelegateController(
+        results: results, fetchRequest: NSFetchRequest(copying: fetchRequest))
+    }
     super.init()
     results.indexTitle = { [weak self] name in
       guard let self else { return FetchedResults.initial(of: name) }
@@ -86,10 +90,6 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     set {
       if newValue != nil, results.dictionaries != nil { FetchedResults.stopFollowingDictionaries() }
       results.delegate = newValue
-      results.makeDelegateController = { [fetchRequest] results in
-        NSFetchedResultsController<any NSFetchRequestResult>(
-          results: results, fetchRequest: NSFetchRequest(copying: fetchRequest))
-      }
     }
   }
 
