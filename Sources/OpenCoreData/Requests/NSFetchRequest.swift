@@ -148,11 +148,6 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     return result
   }
 
-  /// Sets the entity's name again.
-  final func setEntity(named name: String) {
-    entityName = name
-  }
-
   /// Creates a request for the entity with a name.
   public init(entityName: String) {
     self.entityName = entityName

@@ -32,7 +32,7 @@ struct StoreMetadata: @unchecked Sendable {
   static let deferredWorkKey = "cdprof.deferredMigration"
   /// The key of a new destination that a migration manager hasn't completed.
   ///
-  /// The keys that begin with `cdprof.` couldn't be removed: they stay when metadata is set.
+  /// It doesn't begin with `cdprof.`, because such keys stay when a program sets the metadata.
   static let incompleteMigrationKey = "OpenCoreData.incompleteMigration"
   /// The keys of the model's version, and of the framework that wrote it.
   static let versionKeys = [
