@@ -111,8 +111,7 @@ extension LightweightMigrationPlan {
   /// Drops the tables that were copied, and those of removed entities and relationships.
   mutating func dropTables() {
     let names = entityTables
-    for root in source.entities
-    where root.superentity == nil && !keptRoots.contains(ObjectIdentifier(root)) {
+    for root in source.roots where !keptRoots.contains(ObjectIdentifier(root)) {
       var name = root.table
       if heirs[ObjectIdentifier(root)] != nil {
         name = sourceName(of: root)

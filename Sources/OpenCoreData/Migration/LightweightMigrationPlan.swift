@@ -104,7 +104,7 @@ struct LightweightMigrationPlan {
   }
 
   private mutating func plan() {
-    heirs = heirs(among: destination.entities.filter { $0.superentity == nil })
+    heirs = heirs(among: destination.roots)
     planTables()
     joins = joinTableMigrations()
     for table in tables where table.change == .alter {

@@ -217,7 +217,7 @@ struct TableMigration {
 extension LightweightMigrationPlan {
   /// Decides what becomes of each table.
   mutating func planTables() {
-    let roots = destination.entities.filter { $0.superentity == nil }
+    let roots = destination.roots
     let columns = roots.map(migratedColumns)
     for (root, columns) in zip(roots, columns) {
       guard let source = root.family.compactMap(formerEntity).first?.root,

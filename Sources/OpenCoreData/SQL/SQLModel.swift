@@ -3,7 +3,7 @@ package import SQLiteDriver
 
 /// A model mapped to the tables of a file.
 ///
-/// Retained by the store while it's open. Everything is computed when it's created.
+/// Retained by the store while it's open. The mapping is computed when it's created.
 package final class SQLModel: @unchecked Sendable {
   // Unchecked: immutable after `init`.
 
@@ -12,6 +12,11 @@ package final class SQLModel: @unchecked Sendable {
 
   /// The entities by ascending ID.
   package let entities: [SQLEntity]
+
+  /// The root entities, one for each table of objects, by ascending ID.
+  ///
+  /// **Cost:** linear in the entities.
+  package var roots: [SQLEntity] { entities.filter { $0.superentity == nil } }
 
   private let byNumber: [Int: SQLEntity]
   private let byDescription: [ObjectIdentifier: SQLEntity]

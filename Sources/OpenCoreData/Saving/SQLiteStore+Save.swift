@@ -298,7 +298,7 @@ extension SQLiteStore {
     let connection = try pool.lease()
     defer { pool.returnToPool(connection) }
     var pairs: [[NSManagedObjectID]] = []
-    for root in mapping.entities where root.superentity == nil {
+    for root in mapping.roots {
       let rows = try connection.values(
         "SELECT Z_ENT, Z_PK FROM \(SQLSyntax.quoted(root.table)) ORDER BY Z_PK")
       for case (.integer(let number), .integer(let key)) in rows.lazy.map({ ($0[0], $0[1]) }) {

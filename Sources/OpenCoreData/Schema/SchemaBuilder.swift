@@ -36,8 +36,7 @@ struct SchemaBuilder: Sendable {
   /// All `CREATE` statements: tables, join tables, indexes, unique indexes, R-trees, triggers of
   /// derived attributes, housekeeping.
   var statements: [String] {
-    let roots = model.entities.filter { $0.superentity == nil }
-    return roots.map(table) + joinTables.map(\.table) + indexes.map(\.sql)
+    model.roots.map(table) + joinTables.map(\.table) + indexes.map(\.sql)
       + rangeIndexes.flatMap(\.statements) + triggers + Self.housekeeping
   }
 
@@ -195,7 +194,7 @@ extension SchemaBuilder {
 extension SchemaBuilder {
   /// All indexes of the file, in the order of creation, each with a name of its own.
   var indexes: [SchemaIndex] {
-    let roots = model.entities.filter { $0.superentity == nil }
+    let roots = model.roots
     var names = ClaimedNames(
       tableNames + rangeIndexes.flatMap { range in RangeIndex.tableEndings.map { range.name + $0 } }
     )
@@ -226,9 +225,7 @@ extension SchemaBuilder {
   /// model's indexes.
   func indexes(of root: SQLEntity) -> [SchemaIndex] {
     let family = root.family
-    var columns = family.flatMap { entity in
-      entity.ownColumns.filter { $0.property is NSRelationshipDescription }.map(\.name)
-    }
+    var columns = family.flatMap(relationships).map(\.name)
     columns += hiddenInverses(in: root).map(\.column)
     if root.hasHierarchy { columns.append(SQLNames.entity) }
     let own = columns.map { column in

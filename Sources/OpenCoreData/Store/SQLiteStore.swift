@@ -315,7 +315,7 @@ extension SQLiteStore {
   private func moveIntoRows(_ files: ExternalStorage) throws {
     let names = try files.fileNames()
     try pool.withWriter { connection in
-      for entity in mapping.entities where entity.superentity == nil {
+      for entity in mapping.roots {
         let table = SQLSyntax.quoted(entity.table)
         for column in externalColumns(of: entity).map(SQLSyntax.quoted) {
           let rows = try connection.values(

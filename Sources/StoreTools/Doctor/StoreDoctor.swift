@@ -134,7 +134,7 @@ struct ExaminedStore: Sendable {
   var mapping: SQLModel { anatomy.mapping }
 
   /// The root entities, one for each table.
-  var roots: [SQLEntity] { mapping.entities.filter { $0.superentity == nil } }
+  var roots: [SQLEntity] { mapping.roots }
 
   /// The columns of attributes and to-one relationships, each with the entity that declares it.
   var columns: [(entity: SQLEntity, column: SQLColumn)] {

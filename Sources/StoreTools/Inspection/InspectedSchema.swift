@@ -93,8 +93,9 @@ struct InspectedSchema {
     }
     let roots: [(table: String, condition: String)] =
       if let mapping {
-        mapping.entities.filter { $0.superentity == nil }
-          .map { (table: $0.table, condition: "Z_PK >= 1 AND Z_ENT IN \($0.numberList)") }
+        mapping.roots.map {
+          (table: $0.table, condition: "Z_PK >= 1 AND Z_ENT IN \($0.numberList)")
+        }
       } else {
         entities.filter { $0.superNumber == 0 }.compactMap { table(ofRoot: $0.name) }
           .map { (table: $0, condition: "Z_PK >= 1") }

@@ -278,7 +278,7 @@ package struct UnmappableRows: Encodable, Sendable {
     of mapping: SQLModel, on connection: Connection
   ) throws(SQLiteError) -> [UnmappableRows] {
     var found: [UnmappableRows] = []
-    for root in mapping.entities where root.superentity == nil {
+    for root in mapping.roots {
       let rows =
         "FROM \(SQLSyntax.quoted(root.table)) "
         + "WHERE Z_PK < 1 OR Z_ENT IS NULL OR Z_ENT NOT IN \(root.numberList)"

@@ -171,7 +171,7 @@ struct RowLoader {
   }
 
   private mutating func addObjectTables() {
-    for root in old.entities where root.superentity == nil {
+    for root in old.roots {
       let newRoot = new.entity(for: root.description)
       var pairs = ["Z_PK", "Z_ENT", "Z_OPT"].map { ($0, $0) }
       var entityIDs: Set = ["Z_ENT"]

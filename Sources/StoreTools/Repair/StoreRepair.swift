@@ -94,7 +94,7 @@ package enum StoreRepair {
     try StoreFunctions.register(on: connection)
     let anatomy = try StoreAnatomy(reading: connection)
     // The names of the tables that the corrupt schema lacks are those of a new store.
-    for root in anatomy.mapping.entities where root.superentity == nil {
+    for root in anatomy.mapping.roots {
       corrupt.addMissing(root.table, try columns(of: root.table, on: connection))
     }
     for entity in anatomy.mapping.entities {
