@@ -16,7 +16,7 @@ extension LightweightMigrationPlan {
     let columns: [SQLColumn]
 
     /// The condition of rows without a value.
-    var isMissing: String {
+    var missingCondition: String {
       let nulls = columns.map { "\(SQLSyntax.quoted($0.name)) IS NULL" }
       return "\(nulls.joined(separator: " AND ")) "
         + "AND Z_ENT IN (\(LightweightMigrationPlan.list(members)))"
@@ -92,7 +92,7 @@ extension LightweightMigrationPlan {
     let assignments = defaults(of: composite).map { "\(SQLSyntax.quoted($0.column)) = ?" }
     guard !assignments.isEmpty else { return nil }
     return "UPDATE \(SQLSyntax.quoted(composite.entity.table)) "
-      + "SET \(assignments.joined(separator: ", ")) WHERE \(composite.isMissing)"
+      + "SET \(assignments.joined(separator: ", ")) WHERE \(composite.missingCondition)"
   }
 
   /// Returns whether a statement sets the elements of a composite attribute of an entity.
@@ -111,7 +111,7 @@ extension LightweightMigrationPlan {
       let table = SQLSyntax.quoted(composite.entity.table)
       add(
         MigrationStatements.Check(
-          sql: "SELECT COUNT(*) FROM \(table) WHERE \(composite.isMissing)",
+          sql: "SELECT COUNT(*) FROM \(table) WHERE \(composite.missingCondition)",
           entity: composite.entity.name, property: composite.attribute.name,
           problem: .missingValue))
     }
