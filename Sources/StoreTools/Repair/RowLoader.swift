@@ -203,10 +203,9 @@ struct RowLoader {
           case .foreignKey(let newColumn, let newOrder)? =
             new.entity(for: entity.description).toMany[name]?.storage
         else { return [] }
-        return [(column, newColumn)]
-          + zip([order], [newOrder]).compactMap { pair in
-            pair.0.flatMap { one in pair.1.map { (one, $0) } }
-          }
+        var pairs = [(column, newColumn)]
+        if let order, let newOrder { pairs.append((order, newOrder)) }
+        return pairs
       }
     }
   }
