@@ -32,6 +32,14 @@ package enum NearestName {
     return best?.name
   }
 
+  /// Returns the question whether the most similar name is meant, or another next step if no name is
+  /// similar.
+  static func nextStep(
+    for word: String, among names: some Sequence<String>, otherwise: String
+  ) -> String {
+    of(word, among: names).map { "Did you mean \($0)?" } ?? otherwise
+  }
+
   private static func letters(of word: String) -> [Character] {
     // A name can have millions of letters.
     Array(word.prefix(64).lowercased().prefix(64))

@@ -31,11 +31,8 @@ struct ElementReader {
   func suggestion(
     for word: String, among names: some Collection<String>, otherwise: String
   ) -> String {
-    guard errors.mayCompare(names.count), let near = NearestName.of(word, among: names.sorted())
-    else {
-      return otherwise
-    }
-    return "Did you mean \(near)?"
+    let compared = errors.mayCompare(names.count) ? names.sorted() : []
+    return NearestName.nextStep(for: word, among: compared, otherwise: otherwise)
   }
 
   /// Returns the value of an attribute, or `nil` if it's missing or empty.

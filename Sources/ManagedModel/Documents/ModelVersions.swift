@@ -96,10 +96,10 @@ struct ModelVersions {
     let suffix = kind == .file ? "." + url.pathExtension : kind.suffix
     let plain = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
     guard !names.contains(plain) else { return plain }
-    let near = NearestName.of(plain, among: names)
     throw Self.error(
       "There's no version \(plain).",
-      near.map { "Did you mean \($0)?" } ?? "There are: \(names.joined(separator: ", ")).", url)
+      NearestName.nextStep(
+        for: plain, among: names, otherwise: "There are: \(names.joined(separator: ", "))."), url)
   }
 
   /// Returns the version that the folder's list names, or `nil` if there's no list, or if it

@@ -217,10 +217,11 @@ struct EntityCheck {
     guard warns, warnings < ModelLimits.errors else { return }
     let names = entity.propertiesByName.keys
     let isFew = names.count * (warnings + 1) <= ModelLimits.comparisons
-    let near = isFew ? NearestName.of(name, among: names.sorted()) : nil
     warn(
       "The \(subject) names \(name), which the entity doesn't have.",
-      near.map { "Did you mean \($0)?" } ?? "Add the property, or remove its name.")
+      NearestName.nextStep(
+        for: name, among: isFew ? names.sorted() : [],
+        otherwise: "Add the property, or remove its name."))
   }
 }
 

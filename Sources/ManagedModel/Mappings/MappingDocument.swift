@@ -235,12 +235,12 @@ extension MappingDocument {
       if let entity = model.entitiesByName[name] { return entity }
       // Each misspelled name is compared with all names.
       guard errors.count < ModelLimits.errors else { return nil }
-      let near = NearestName.of(name, among: model.entitiesByName.keys.sorted())
       errors.append(
         ModelError(
           "The \(role) model has no entity \(name).",
-          nextStep: near.map { "Did you mean \($0)?" } ?? "Remove its mapping.", entity: name,
-          file: file.relativePath, line: position.line, column: position.column))
+          nextStep: NearestName.nextStep(
+            for: name, among: model.entitiesByName.keys.sorted(), otherwise: "Remove its mapping."),
+          entity: name, file: file.relativePath, line: position.line, column: position.column))
       return nil
     }
     let mapping = NSMappingModel()

@@ -293,8 +293,9 @@ extension NSMappingModel {
         problems.append(
           ModelError(
             "The mapping \(title) sets \(name), which \(entity.name ?? "") doesn't have.",
-            nextStep: NearestName.of(name, among: known.sorted()).map { "Did you mean \($0)?" }
-              ?? "Remove it from the mapping model.", entity: entity.name, property: name))
+            nextStep: NearestName.nextStep(
+              for: name, among: known.sorted(), otherwise: "Remove it from the mapping model."),
+            entity: entity.name, property: name))
       }
 
       @discardableResult
@@ -303,12 +304,13 @@ extension NSMappingModel {
       ) -> NSEntityDescription? {
         guard let name else { return nil }
         guard let entity = model.entitiesByName[name] else {
-          let near = NearestName.of(name, among: model.entitiesByName.keys.sorted())
           problems.append(
             ModelError(
               "The \(role) model has no entity \(name), which the mapping \(title) names.",
-              nextStep: near.map { "Did you mean \($0)?" }
-                ?? "Use the mapping model with the models that it was made for.", entity: name))
+              nextStep: NearestName.nextStep(
+                for: name, among: model.entitiesByName.keys.sorted(),
+                otherwise: "Use the mapping model with the models that it was made for."),
+              entity: name))
           return nil
         }
         if let hash, entity.differs(from: hash) {
