@@ -25,8 +25,7 @@ enum Messages {
   static func unknownCommand(
     _ word: String, commands: [String], of program: String = "cdprof"
   ) -> String {
-    let near = NearestName.of(word, among: commands).map { "; did you mean `\($0)`?" } ?? ""
-    return "unknown command `\(word)`\(near)\n"
+    "unknown command `\(word)`\(NearestName.question(for: word, among: commands))\n"
       + "the commands are: \(commands.joined(separator: ", ")); see `\(program) help`"
   }
 
@@ -49,8 +48,8 @@ enum Messages {
   }
 
   static func unknownRule(_ word: String, known: [String]) -> String {
-    let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-    return "unknown finding `\(word)`\(near)\nthe findings are: \(known.joined(separator: ", "))"
+    "unknown finding `\(word)`\(NearestName.question(for: word, among: known))\n"
+      + "the findings are: \(known.joined(separator: ", "))"
   }
 
   static func failedByFindings(_ findings: [String], in scenario: String) -> String {

@@ -137,9 +137,10 @@ struct ReportFormats: CustomStringConvertible {
       formats, part in
       let word = part.trimmingCharacters(in: .whitespaces)
       guard let format = ReportFormat(rawValue: word) else {
-        let near = NearestName.of(word, among: ReportFormat.allCases.map(\.rawValue))
+        let question = NearestName.question(
+          for: word, among: ReportFormat.allCases.map(\.rawValue))
         throw ValidationError(
-          "unknown report format `\(word)`\(near.map { "; did you mean `\($0)`?" } ?? "")\n"
+          "unknown report format `\(word)`\(question)\n"
             + "use one or more of: \(ReportFormat.words)")
       }
       if !formats.contains(format) { formats.append(format) }

@@ -1,4 +1,4 @@
-import ManagedModel
+package import ManagedModel
 
 /// An error in the language of steps, which is reported before anything runs.
 ///
@@ -36,10 +36,22 @@ package struct LanguageProblem: Error, Sendable, Equatable {
   package var text: String {
     let limit = LanguageProblem.longestMessage
     let message = message.count > limit ? "\(message.prefix(limit))…" : message
-    return suggestion.map { "\(message); did you mean `\($0)`?" } ?? message
+    return message + NearestName.question(suggestion)
   }
 
   private static let longestMessage = 240
+}
+
+extension NearestName {
+  /// Returns the end of a message about an unknown word: the question whether the most similar name
+  /// is meant, or an empty string if no name is similar.
+  package static func question(for word: String, among names: some Sequence<String>) -> String {
+    question(of(word, among: names))
+  }
+
+  fileprivate static func question(_ name: String?) -> String {
+    name.map { "; did you mean `\($0)`?" } ?? ""
+  }
 }
 
 /// A range of characters on a line.

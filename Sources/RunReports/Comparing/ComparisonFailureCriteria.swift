@@ -71,8 +71,8 @@ package struct ComparisonFailureCriteria: Sendable, Equatable {
         return "`\(word)` can't be combined with other values of --fail-on"
       }
       let known = ComparisonFailureCriteria.words
-      let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-      return "`\(word)` isn't a value of --fail-on\(near)\nuse one or more of: "
+      let question = NearestName.question(for: word, among: known)
+      return "`\(word)` isn't a value of --fail-on\(question)\nuse one or more of: "
         + known.joined(separator: ",")
     }
   }

@@ -176,8 +176,8 @@ package struct ScenarioChoice: Sendable {
     ///   - known: The names that would.
     ///   - nextStep: The second line.
     init(_ message: String, _ word: String, among known: [String], _ nextStep: String) {
-      let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-      description = ["\(message)\(near)", nextStep].map(PrintableText.line)
+      let question = NearestName.question(for: word, among: known)
+      description = ["\(message)\(question)", nextStep].map(PrintableText.line)
         .joined(separator: "\n")
     }
   }
