@@ -28,13 +28,15 @@ struct DeviationTests {
     }
   }
 
-  @Test func classesAreFoundByRegistrationThenByName() throws {
-    func objectClass(_ name: String) -> NSManagedObject.Type {
-      let entity = NSEntityDescription()
-      entity.name = "Thing"
-      entity.managedObjectClassName = name
-      return ManagedObjectClasses.find(for: entity)
-    }
+  /// Returns the class of the objects of an entity that names a class.
+  private func objectClass(_ name: String) -> NSManagedObject.Type {
+    let entity = NSEntityDescription()
+    entity.name = "Thing"
+    entity.managedObjectClassName = name
+    return ManagedObjectClasses.find(for: entity)
+  }
+
+  @Test func classesAreFoundByRegistrationThenByName() {
     RegisteredThing.registerClass(named: "SomethingElse")
     #expect(objectClass("SomethingElse") == RegisteredThing.self)
     #expect(objectClass("OpenCoreDataTests.NamedThing") == NamedThing.self)
@@ -42,13 +44,7 @@ struct DeviationTests {
     #expect(objectClass("NamedThing") == NSManagedObject.self)
   }
 
-  @Test func classOfAnotherModuleIsNotMatchedByName() throws {
-    func objectClass(_ name: String) -> NSManagedObject.Type {
-      let entity = NSEntityDescription()
-      entity.name = "Thing"
-      entity.managedObjectClassName = name
-      return ManagedObjectClasses.find(for: entity)
-    }
+  @Test func classOfAnotherModuleIsNotMatchedByName() {
     NamesakeThing.registerClass()
     for name in ["NamesakeThing", ".NamesakeThing", "OpenCoreDataTests.NamesakeThing"] {
       #expect(objectClass(name) == NamesakeThing.self, "\(name)")

@@ -20,7 +20,7 @@ import Testing
       #expect(found.count == Set(found).count, "\(format)\n\(query.sql)")
       // A negation matches nil in memory but not NULL in SQL: such rows are left out.
       let comparable = library.items.filter { item in
-        !negated.contains { KeyPaths.value($0, of: item) == nil }
+        !negated.contains { Self.value($0, of: item) == nil }
       }
       let expected = try comparable.filter { try predicate.evaluation(of: $0) }
         .compactMap { $0["objectID"] as? Int64 }
@@ -65,14 +65,10 @@ import Testing
     #expect(try library.keys(page) == Array(expected[5..<12]))
   }
 
-  /// The values of a key path in dictionaries.
-  private enum KeyPaths {
-    static func value(_ path: String, of item: [String: Any]) -> Any? {
-      var value: Any? = item
-      for key in path.split(separator: ".") {
-        value = (value as? [String: Any])?[String(key)]
-      }
-      return value
+  /// Returns the value of a key path in dictionaries.
+  private static func value(_ path: String, of item: [String: Any]) -> Any? {
+    path.split(separator: ".").reduce(item) { value, key in
+      (value as? [String: Any])?[String(key)]
     }
   }
 }

@@ -115,7 +115,6 @@ import Testing
 
   @Test func dictionariesOfOneShapeShareATranslation() throws {
     let setup = try Setup()
-    let item = try #require(setup.model.entity(named: "Item"))
     func query(
       _ translator: SQLTranslator, _ bound: Double, times factor: Int = 2, distinct: Bool = false,
       counted: Bool = false
@@ -133,7 +132,7 @@ import Testing
       request.havingPredicate = NSPredicate(format: "sum > %@", argumentArray: [bound])
       request.returnsDistinctResults = distinct
       return try translator.dictionaries(
-        DictionaryPlan(request, entity: item.description), entity: item,
+        DictionaryPlan(request, entity: setup.item.description), entity: setup.item,
         predicate: NSPredicate(format: "weight < %@", argumentArray: [bound * 2]), sort: [],
         limit: 0, offset: 0, includesSubentities: true, isCounted: counted)
     }
