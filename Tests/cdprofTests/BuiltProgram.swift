@@ -9,6 +9,22 @@ struct BuiltProgram {
     let errors: String
   }
 
+  /// Commands for `bash` that write the scenario `s.yml`, and the store `s.sqlite` with its data.
+  static let smallStore = """
+    cat > s.yml << END
+    name: Small
+    model: \(PackageFiles.model)
+    data:
+      Continent: {count: 2}
+      Country: {count: 1}
+      Mood: {count: 2, remoteIdentifier: text 5}
+    steps:
+      - {count: Continent}
+    END
+    cdprof run s.yml --quiet --report json --out r && cp r/s.sqlite s.sqlite
+
+    """
+
   /// A temporary folder with the working directory, the temporary files, and the history.
   let folder: TestFolder
   let path: String

@@ -21,21 +21,7 @@ struct OutputTests {
     "predicate 'a == 1'", "log lines", "export s.yml --swift", "new made", "advise s.yml",
   ]
 
-  private static let setUp = """
-    cat > s.yml << END
-    name: Small
-    model: \(PackageFiles.model)
-    data:
-      Continent: {count: 2}
-      Country: {count: 1}
-      Mood: {count: 2, remoteIdentifier: text 5}
-    steps:
-      - {count: Continent}
-    END
-    echo 'CoreData: sql: SELECT 1' > lines
-    cdprof run s.yml --quiet --report json --out r && cp r/s.sqlite s.sqlite
-
-    """
+  private static let setUp = BuiltProgram.smallStore + "echo 'CoreData: sql: SELECT 1' > lines\n"
 
   @Test(arguments: ["secret", "a@secret", "a@secret/b", "a/b@secret"])
   func messagesContainNoPasswordOfAURL(password: String) throws {

@@ -9,22 +9,6 @@ struct RepairCommandTests {
     program = try BuiltProgram()
   }
 
-  /// A store `s.sqlite`.
-  private static let setUp = """
-    cat > s.yml << END
-    name: Small
-    model: \(PackageFiles.model)
-    data:
-      Continent: {count: 2}
-      Country: {count: 1}
-      Mood: {count: 2, remoteIdentifier: text 5}
-    steps:
-      - {count: Continent}
-    END
-    cdprof run s.yml --quiet --report json --out r && cp r/s.sqlite s.sqlite
-
-    """
-
   private struct Report: Decodable {
     let complete: Bool
     let corruptPages: [String: Int]
@@ -32,7 +16,7 @@ struct RepairCommandTests {
 
   @Test func exitStatusStatesWhetherSomethingIsLost() throws {
     let outcome = try program.bash(
-      Self.setUp + """
+      BuiltProgram.smallStore + """
         cdprof doctor s.sqlite --repair whole.sqlite > /dev/null; echo $?
         cdprof doctor whole.sqlite > /dev/null; echo $?
         cdprof doctor s.sqlite --repair whole.sqlite 2>> errors; echo $?
@@ -58,7 +42,7 @@ struct RepairCommandTests {
 
   @Test func modelOfAnotherStoreIsNamedInsteadOfTheNewFile() throws {
     let outcome = try program.bash(
-      Self.setUp + """
+      BuiltProgram.smallStore + """
         cdprof doctor s.sqlite --repair new.sqlite --model '\(PackageFiles.articles)'; echo $?
         ls new.sqlite 2> /dev/null
         """)
