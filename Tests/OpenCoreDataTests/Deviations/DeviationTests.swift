@@ -220,22 +220,6 @@ struct DeviationTests {
     }
   }
 
-  @Test func settingAnEqualValueWritesOnlyTheVersion() throws {
-    let stack = try TestStack.moody()
-    try stack.addMoods(1, countries: 1)
-    let events = EventList()
-    let context = try stack.coldContext(sinks: [events])
-    try context.performAndWait {
-      let mood = try #require(try Mood.fetch(in: context).first)
-      mood.date = mood.date
-      #expect(mood.hasChanges && mood.isUpdated && !mood.hasPersistentChangedValues)
-      #expect(mood.changedValues().isEmpty)
-      try context.save()
-      #expect(
-        events.statements(.update) == ["UPDATE ZMOOD SET Z_OPT = ? WHERE Z_PK=? AND Z_OPT=?"])
-    }
-  }
-
   @Test func countIncludesPendingChanges() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(3, countries: 1)
