@@ -238,8 +238,8 @@ struct StoreDocumentTests {
       (">42<", ">forty-two<", "'age' of the object 102 of 'AUTHOR' isn't of type int16"),
       ("name=\"mentor\"", "name=\"boss\"", "no relationship 'boss'"),
       ("id=\"z103\"", "id=\"z105\"", "two objects have it"),
-      ("AUTHOR\" idrefs=\"z102\"", "AUTHOR\" idrefs=\"z103\"", "isn't a 'Author' but a 'Tag'"),
-      ("idrefs=\"z105 z103\"", "idrefs=\"z105 z102\"", "isn't a 'Tag' but a 'Author'"),
+      ("AUTHOR\" idrefs=\"z102\"", "AUTHOR\" idrefs=\"z103\"", "entity is 'Tag', not 'Author'"),
+      ("idrefs=\"z105 z103\"", "idrefs=\"z105 z102\"", "entity is 'Author', not 'Tag'"),
     ])
   func mismatchWithTheModelIsAnErrorThatNamesTheElement(
     part: String, instead: String, message: String

@@ -138,7 +138,7 @@ extension StoreDocument.Object {
       }
       throw StoreDocument.Problem(
         "'\(relationship.name)' of the object \(key) refers to the object \(destination), "
-          + "which isn't a '\(entity.name ?? "")' but a '\(found.name ?? "")'.")
+          + "whose entity is '\(found.name ?? "")', not '\(entity.name ?? "")'.")
     }
   }
 
