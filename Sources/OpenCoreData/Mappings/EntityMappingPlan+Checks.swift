@@ -46,10 +46,10 @@ extension EntityMappingPlan {
   }
 
   private func mismatch(_ property: String, _ value: Any?) -> NSError {
-    failure(
+    let rejected = value.map { "a value of type \(type(of: $0))" } ?? "nil"
+    return failure(
       property,
-      "can't be set to a \(value.map { "\(type(of: $0))" } ?? "nil"): convert the value in the mapping's "
-        + "expression or in a policy")
+      "can't be set to \(rejected): convert the value in the mapping's expression or in a policy")
   }
 }
 

@@ -187,7 +187,7 @@ struct EntityMappingPlan {
       }
     return try values.map { value in
       guard let object = value as? NSManagedObject else {
-        throw failure(relationship, "a \(type(of: value))")
+        throw failure(relationship, "a value of type \(type(of: value))")
       }
       return object
     }

@@ -121,7 +121,8 @@ extension NSManagedObject {
     else { return nil }
     return NSError.validation(
       NSManagedObjectValidationError, object: self, key: key, value: value.value,
-      message: "The value transformer of \(key) can't convert a \(type(of: value.value)) to data.")
+      message: "The value transformer of \(key) can't convert a value of type "
+        + "\(type(of: value.value)) to data.")
   }
 
   /// Returns whether a transient property is validated; a migration saves rows, which have none.

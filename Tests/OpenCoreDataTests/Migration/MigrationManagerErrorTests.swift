@@ -79,7 +79,7 @@ struct MigrationManagerErrorTests {
     }
     #expect(error.code == NSMigrationError)
     #expect(error.userInfo["property"] as? String == "height")
-    #expect(error.localizedDescription.contains("Person.height can't be set to a String"))
+    #expect(error.localizedDescription.contains("height can't be set to a value of type String"))
   }
 
   @Test("An expression that can't be evaluated is shown")
