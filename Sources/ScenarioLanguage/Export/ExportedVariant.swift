@@ -108,7 +108,7 @@ struct ExportedVariant {
     switch step.verb {
     case .context: makeContext(step)
     case .drop: drop(step)
-    case .reset: release(context: known.context(of: step), resets: true)
+    case .reset: release(context: known.context(of: step))
     default: perform(step)
     }
     known = known.after(step)
@@ -124,7 +124,7 @@ struct ExportedVariant {
       let all = declared.map(\.identifier).joined(separator: ", ")
       lines.line("withExtendedLifetime((\(all))) {}")
     }
-    for name in contextOrder.reversed() { release(context: name, resets: true) }
+    for name in contextOrder.reversed() { release(context: name) }
   }
 
   /// Returns the variable for a result that a step returns.
@@ -153,20 +153,20 @@ struct ExportedVariant {
     return made
   }
 
-  /// Writes a block that releases the results of a context.
-  mutating func release(context name: String, resets: Bool) {
+  /// Writes a block that releases the results of a context, and resets it.
+  mutating func release(context name: String) {
     guard let context = contexts[name] else { return }
     let kept = known.results.filter { $0.value.context == name }.keys.sorted()
       .compactMap { variables[$0] }
     lines.block("step(\(context))") { lines in
       for variable in kept { lines.line("\(variable.identifier) = \(variable.kind.empty)") }
-      if resets { lines.line("\(context).reset()") }
+      lines.line("\(context).reset()")
     }
   }
 
   private mutating func drop(_ step: Step) {
     if known.contexts[step.subject] != nil {
-      release(context: step.subject, resets: true)
+      release(context: step.subject)
       contextOrder.removeAll { $0 == step.subject }
       contexts[step.subject] = nil
     } else if let variable = variables[step.subject], let shape = known.results[step.subject],
