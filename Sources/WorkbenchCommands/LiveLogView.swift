@@ -24,10 +24,10 @@ final class LiveLogView {
   /// - Throws: `InvalidInputError` if the log can't be read.
   func follow(_ path: String, every seconds: Double, isShown: Bool) throws -> LogReport {
     let stop = StopRequest()
-    Signals.perform(also: []) { signal in
+    Signals.perform { signal in
       guard signal == SIGINT, !stop.request() else { Signals.endProgram(signal) }
     }
-    defer { Signals.perform(also: []) { Signals.endProgram($0) } }
+    defer { Signals.perform { Signals.endProgram($0) } }
     let log = try LiveLog(path: path)
     defer { height = console.replace(height, with: []) }
     return try log.read(every: seconds, isStopped: { stop.isRequested }) { [self] report in

@@ -42,7 +42,7 @@ final class RunWatcher {
   /// - Throws: An `InvalidInputError` for a missing file.
   func watch() throws -> ExitStatus {
     let found = try command.files.flatMap { try ScenarioFinder.files(at: $0) }
-    Signals.perform(also: []) { signal in
+    Signals.perform { signal in
       guard signal == SIGINT else { Signals.endProgram(signal) }
       RunWatcher.end()
     }

@@ -43,13 +43,13 @@ struct Serve: Executable {
       return .runFailed
     }
     let stop = StopRequest()
-    Signals.perform(also: []) { signal in
+    Signals.perform { signal in
       // The shell of a tab has ended; the write to it fails, and the other tabs go on.
       if signal == SIGPIPE { return }
       guard signal == SIGINT, !stop.request() else { Signals.endProgram(signal) }
       server.stop()
     }
-    defer { Signals.perform(also: []) { Signals.endProgram($0) } }
+    defer { Signals.perform { Signals.endProgram($0) } }
     console.write([
       "\(NumberText.counted(server.lessons, "lesson")) at \(server.url)", "Ctrl-C ends the server.",
     ])

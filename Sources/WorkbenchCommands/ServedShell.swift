@@ -39,7 +39,7 @@ struct ServedShell {
     engine.isConfined = true
     let running = RunningStep()
     let interruption = engine.interruption
-    Signals.perform(also: []) { signal in
+    Signals.perform { signal in
       guard signal == SIGINT else { Signals.endProgram(signal) }
       // The step may have just ended.
       if running.isRunning { Shell.stop(running, interruption) }

@@ -41,7 +41,7 @@ enum Signals {
   /// - Parameters:
   ///   - more: The signals to handle in addition to those that end the program.
   ///   - body: A closure that's called with the signal's number on the signal thread.
-  static func perform(also more: [Int32], _ body: @escaping @Sendable (Int32) -> Void) {
+  static func perform(also more: [Int32] = [], _ body: @escaping @Sendable (Int32) -> Void) {
     action.withLock { $0 = body }
     catchSignals(more)
   }
