@@ -32,8 +32,8 @@ package enum NearestName {
     return best?.name
   }
 
-  /// Returns the question whether the most similar name is meant, or another next step if no name is
-  /// similar.
+  /// Returns the question whether the most similar name is meant, or another next step if no name
+  /// is similar.
   static func nextStep(
     for word: String, among names: some Sequence<String>, otherwise: String
   ) -> String {
