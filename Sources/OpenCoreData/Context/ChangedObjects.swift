@@ -26,7 +26,7 @@ struct ChangedObjects {
   var members: Set<NSManagedObject> {
     mutating get {
       if let known { return known }
-      let members = Set(array)
+      let members = Set(changed: array)
       known = members
       return members
     }
@@ -80,5 +80,16 @@ struct ChangedObjects {
     marked.removeAll()
     unmarked.removeAll()
     known = nil
+  }
+}
+
+extension Set<NSManagedObject> {
+  /// Creates a set of changed objects.
+  ///
+  /// Retains each once. `init(_:)` also retains what `insert` returns, which for objects that
+  /// aren't in the processor's cache takes as long as the insertion.
+  init(changed objects: [NSManagedObject]) {
+    self.init(minimumCapacity: objects.count)
+    for object in objects { update(with: object) }
   }
 }

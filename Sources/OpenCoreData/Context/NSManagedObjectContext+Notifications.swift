@@ -50,15 +50,20 @@ extension NSManagedObjectContext {
   }
 
   /// Returns the IDs of this context's objects, including objects that were just deregistered.
-  final func objectIDs(of objects: some Sequence<NSManagedObject>) -> Set<NSManagedObjectID> {
-    var ids: Set<NSManagedObjectID> = []
-    ids.reserveCapacity(objects.underestimatedCount)
-    var last: (layout: EntityLayout, handle: StoreHandle?)?
-    for object in objects {
-      let layout = object.layout
-      if last?.layout !== layout { last = (layout, store(at: layout.storeIndex)?.handle) }
-      let handle = object.primaryKey > 0 ? last?.handle : nil
-      ids.insert(NSManagedObjectID(layout: layout, primaryKey: object.primaryKey, handle: handle))
+  private func objectIDs(of objects: [NSManagedObject]) -> Set<NSManagedObjectID> {
+    var ids = Set<NSManagedObjectID>(minimumCapacity: objects.count)
+    var start = objects.startIndex
+    while start < objects.endIndex {
+      // Consecutive objects usually are of one entity.
+      let layout = objects[start].layout
+      let handle = store(at: layout.storeIndex)?.handle
+      repeat {
+        let key = objects[start].primaryKey
+        // Unlike `insert`, `update` doesn't return the new member, whose retaining costs more.
+        ids.update(
+          with: NSManagedObjectID(layout: layout, primaryKey: key, handle: key > 0 ? handle : nil))
+        start += 1
+      } while start < objects.endIndex && objects[start].layout === layout
     }
     return ids
   }

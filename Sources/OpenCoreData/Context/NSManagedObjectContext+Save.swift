@@ -11,27 +11,28 @@ extension NSManagedObjectContext {
       var operation = SaveOperation(in: self)
       let rounds = try scope.reportingFailure(of: .save) { try operation.prepare() }
       endReadTransaction()
-      guard !savePlan().isEmpty else {
+      let plan = savePlan()
+      guard !plan.isEmpty else {
         changes.removeAll()
         return try saveNothing()
       }
       let event = scope.begin(.save)
       do {
-        try operation.write()
+        try operation.write(plan)
       } catch {
         scope.fail(event, error)
         let parts = operation.committed
         if !parts.isEmpty { finishSave(of: SavePlan(joining: parts)) }
         throw error
       }
-      let plan = operation.plan
+      let written = operation.plan
       scope.counters.saves += 1
       scope.counters.savePasses += rounds
       scope.end(event) { event in
-        event.rows = plan.written.count + plan.deleted.count
+        event.rows = written.written.count + written.deleted.count
         event.rounds = rounds
       }
-      finishSave(of: plan, insertions: operation.insertions, displaced: operation.displaced)
+      finishSave(of: written, insertions: operation.insertions, displaced: operation.displaced)
     }
   }
 
@@ -50,7 +51,7 @@ extension NSManagedObjectContext {
     for object in plan.deleted { object.didSave() }
     for object in plan.deleted { dismiss(object) }
     announceSave(
-      inserted: plan.inserted, insertions ?? Set(plan.inserted), updated: plan.updated,
+      inserted: plan.inserted, insertions ?? Set(changed: plan.inserted), updated: plan.updated,
       deleted: plan.deleted + displaced, transactions: transactions)
     for object in plan.deleted { object.dropRelated() }
   }

@@ -53,7 +53,7 @@ struct PendingChanges {
 
   /// Returns inserted objects as a set, which is cached if they are all of them.
   mutating func insertions(_ objects: [NSManagedObject]) -> Set<NSManagedObject> {
-    objects.isSame(as: inserted.array) ? inserted.members : Set(objects)
+    objects.isSame(as: inserted.array) ? inserted.members : Set(changed: objects)
   }
 
   /// Every changed object, once.

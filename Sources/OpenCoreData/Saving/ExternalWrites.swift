@@ -22,7 +22,7 @@ struct ExternalWrites {
   init(_ plan: SavePlan, of store: SQLiteStore) throws {
     self.store = store
     do {
-      for object in plan.written where !object.layout.externalSlots.isEmpty {
+      for object in plan.written(where: { !$0.externalSlots.isEmpty }) {
         let changed = object.isInserted ? nil : object.changedSlotIndices()
         for slot in object.layout.externalSlots where changed?.contains(slot.index) != false {
           try write(slot, of: object)

@@ -89,7 +89,7 @@ extension SQLiteStore {
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws -> OrderKeyChanges {
     var changed = OrderKeyChanges()
-    for owner in plan.written where owner.layout.hasLists {
+    for owner in plan.written(where: \.hasLists) {
       for (mapped, value) in changedLists(of: owner) {
         let present =
           owner.isInserted
@@ -122,14 +122,8 @@ extension SQLiteStore {
     var last: [ToManyKey: Int64] = [:]
     var layout: EntityLayout?
     var slots: [RowSlot] = []
-    for object in plan.written {
-      if layout !== object.layout {
-        layout = object.layout
-        slots = object.layout.slots.filter {
-          $0.kind.isToOne && $0.relationship.inverseRelationship?.isOrdered == true
-        }
-      }
-      guard !slots.isEmpty else { continue }
+    for object in plan.written(where: { !$0.slotsInLists.isEmpty }) {
+      if layout !== object.layout { (layout, slots) = (object.layout, object.layout.slotsInLists) }
       for (slot, owner) in object.unrecordedLists(slots)
       where changed.orderKey(of: object, slot: slot.index) == nil {
         guard let destination = slot.relationship.destinationEntity,
@@ -275,5 +269,12 @@ struct OrderKeyChanges {
   var remaining: [(object: NSManagedObject, slot: Int, orderKey: Int64)] {
     bySlot.filter { !taken.contains($0.key) }.values
       .sorted { ($0.object.primaryKey, $0.slot) < ($1.object.primaryKey, $1.slot) }
+  }
+}
+
+extension EntityLayout {
+  /// The to-one relationships whose inverse is ordered.
+  fileprivate var slotsInLists: [RowSlot] {
+    slots.filter { $0.kind.isToOne && $0.relationship.inverseRelationship?.isOrdered == true }
   }
 }

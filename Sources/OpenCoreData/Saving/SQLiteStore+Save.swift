@@ -160,7 +160,7 @@ extension SQLiteStore {
     of plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
     // All removals first: another object may have what one no longer has.
-    let owners = plan.written.filter { !$0.layout.toMany.isEmpty }
+    let owners = plan.written { !$0.toMany.isEmpty }
     for object in owners { try removeJoinRows(of: object, on: connection, in: scope) }
     for object in owners { try addJoinRows(of: object, on: connection, in: scope) }
     try writeOrderKeys(writer.orderKeys, on: connection, in: scope)
@@ -236,7 +236,7 @@ extension SQLiteStore {
   ///
   /// **Cost:** BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
-    var byRoot: [(root: SQLEntity, objects: [NSManagedObject])] = []
+    var byRoot: [(root: SQLEntity, objects: ArraySlice<NSManagedObject>)] = []
     var start = 0
     while start < objects.count {
       // Consecutive objects usually are of one entity.
@@ -247,7 +247,7 @@ extension SQLiteStore {
       if let index = byRoot.firstIndex(where: { $0.root === root }) {
         byRoot[index].objects += run
       } else {
-        byRoot.append((root, Array(run)))
+        byRoot.append((root, run))
       }
       start = end
     }

@@ -4,7 +4,7 @@ import ProfileEvents
 /// A save in progress: it validates the changes, writes them, and has the merge policy resolve
 /// conflicts until an attempt succeeds.
 ///
-/// Made for one call of `save()`, on the context's queue: `prepare()`, then `write()`.
+/// Made for one call of `save()`, on the context's queue: `prepare()`, then `write(_:)`.
 struct SaveOperation {
   private let context: NSManagedObjectContext
   /// The primary keys that failed attempts have reserved for new objects.
@@ -82,16 +82,17 @@ struct SaveOperation {
         do { try validate(object) } catch { failures.append(error as NSError) }
       }
     }
-    check(context.changes.inserted.undeleted) { try $0.validateForInsert() }
+    let marks = context.changes.marks
+    var inserted = context.changes.inserted.undeleted
+    check(inserted) { try $0.validateForInsert() }
     check(context.changes.updated.undeleted.filter { !$0.isInserted }) {
       try $0.validateForUpdate()
     }
     check(context.changes.deleted.array) { try $0.validateForDelete() }
-    let (inserted, updated) = (
-      context.changes.inserted.undeleted, context.changes.updated.undeleted
-    )
+    // Validation may insert and delete objects.
+    if context.changes.marks != marks { inserted = context.changes.inserted.undeleted }
     check(inserted) { try $0.validateReferences() }
-    check(updated) { try $0.validateReferences() }
+    check(context.changes.updated.undeleted) { try $0.validateReferences() }
     try NSError.throwValidation(failures)
   }
 
@@ -107,13 +108,14 @@ struct SaveOperation {
 
   /// Writes the changes of the context, again after each conflict that the merge policy resolved.
   ///
+  /// - Parameter first: The changes that the first attempt writes.
   /// - Throws: The merge policy's errors, those of validation if a policy has accepted the deletion
   ///   of a row or deleted objects with duplicate values, and those of the store; nothing is
   ///   written then, except what another store has `committed`.
-  mutating func write() throws {
+  mutating func write(_ first: SavePlan) throws {
     context.savedTransactions = [:]
+    var plan = first
     for attempt in 1...Self.maximumAttempts {
-      let plan = context.savePlan()
       // The parts that were committed before another store found a conflict.
       let earlier = committed
       // Whether a required relationship may have lost its destination.
@@ -124,7 +126,7 @@ struct SaveOperation {
         } else {
           // A child's save has no merge policy: the save to the store finds the conflicts.
           if context.parent == nil { try plan.checkConstraints() }
-          if !plan.isEmpty { try write(plan) }
+          if !plan.isEmpty { try writeOnce(plan) }
         }
         self.plan = plan
         displaced = context.changes.displaced
@@ -156,6 +158,7 @@ struct SaveOperation {
       context.processPendingChanges()
       if isToBeValidated { try validateChanges() }
       context.endReadTransaction()
+      plan = context.savePlan()
     }
   }
 
@@ -170,7 +173,7 @@ struct SaveOperation {
   }
 
   /// Attempts to write once; after a failure, the new objects have their temporary keys again.
-  private mutating func write(_ plan: SavePlan) throws {
+  private mutating func writeOnce(_ plan: SavePlan) throws {
     if context.parent != nil { return try context.push(plan) }
     guard let store = try context.firstStore?.writable() else { throw NSError.noStore() }
     try write(plan, to: store)
@@ -217,8 +220,10 @@ struct SaveOperation {
     _ plan: SavePlan, to store: RowStore,
     before others: ArraySlice<(store: RowStore, plan: SavePlan)>? = nil
   ) throws {
-    let unkeyed = plan.inserted.filter { $0.primaryKey <= 0 }
-    let keyed = plan.inserted.filter { $0.primaryKey > 0 }
+    // Usually none has, and the array isn't copied.
+    let hasKeys = plan.inserted.contains { $0.primaryKey > 0 }
+    let unkeyed = hasKeys ? plan.inserted.filter { $0.primaryKey <= 0 } : plan.inserted
+    let keyed = hasKeys ? plan.inserted.filter { $0.primaryKey > 0 } : []
     let temporary = unkeyed.map(\.primaryKey)
     do {
       // New objects have no row that could have changed.

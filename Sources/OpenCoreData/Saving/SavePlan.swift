@@ -10,6 +10,8 @@ struct SavePlan {
   let locked: [NSManagedObject]
   /// The objects whose values are written: the inserted ones, then the updated.
   let written: [NSManagedObject]
+  /// The layouts of the objects whose values are written, each once.
+  private let layouts: [EntityLayout]
 
   init(
     inserted: [NSManagedObject] = [], updated: [NSManagedObject] = [],
@@ -20,6 +22,21 @@ struct SavePlan {
     self.deleted = deleted
     self.locked = locked
     written = updated.isEmpty ? inserted : inserted + updated
+    var layouts: [EntityLayout] = []
+    for object in written where layouts.last !== object.layout {
+      if !layouts.contains(where: { $0 === object.layout }) { layouts.append(object.layout) }
+    }
+    self.layouts = layouts
+  }
+
+  /// Returns the objects whose values are written, of the entities that meet a condition.
+  ///
+  /// **Cost:** none if no entity meets it, or all do.
+  func written(where condition: (EntityLayout) -> Bool) -> [NSManagedObject] {
+    let chosen = layouts.filter(condition)
+    if chosen.isEmpty { return [] }
+    guard chosen.count < layouts.count else { return written }
+    return written.filter { object in chosen.contains { $0 === object.layout } }
   }
 
   /// Joins the parts of several stores.
@@ -143,9 +160,8 @@ struct ConstrainedObject {
 extension SavePlan {
   /// The objects whose constrained values this save writes.
   var constrained: [ConstrainedObject] {
-    written.flatMap { object -> [ConstrainedObject] in
+    written { !$0.constraints.isEmpty }.flatMap { object -> [ConstrainedObject] in
       let constraints = object.layout.constraints
-      guard !constraints.isEmpty else { return [] }
       let all = object.isInserted || !object.state.isDisjoint(with: .rewritten)
       let changed = all ? [] : Set(object.changedSlots().map(\.index))
       return constraints.compactMap { constraint in
