@@ -101,10 +101,8 @@ extension NSManagedObjectContext {
     opposite.appeared = unit.vanished
     opposite.vanished = unit.appeared
     opposite.relationships = unit.relationships.reversed().map(\.opposite)
-    for object in unit.appeared {
-      // The object releases its related objects, and gets them back with this.
-      opposite.relationships += ObjectSnapshot(object).links
-    }
+    // The objects release their related objects, and get them back with this.
+    opposite.addLinks(of: unit.appeared)
     opposite.mutual = RelationshipChange.all(among: unit.appeared)
     for object in unit.snapshots.map(\.object)
     where object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
@@ -306,6 +304,25 @@ extension NSManagedObject {
     case .slot(let index): return refersInStore(to: other, layout.slots[index])
     case .toMany: return toManyValue(at: layout.valueIndex(ours)).isCommitted(other) ?? true
     case .transient, .composite: return false
+    }
+  }
+}
+
+extension UndoUnit {
+  /// Adds the unsaved to-many destinations of objects that leave the context.
+  ///
+  /// Those that the last change of the relationship restores aren't added: each undo and redo of an
+  /// insertion would add another change.
+  fileprivate mutating func addLinks(of objects: [NSManagedObject]) {
+    var last: [ObjectIdentifier: [Int: RelationshipChange]] = [:]
+    for change in relationships {
+      last[ObjectIdentifier(change.object), default: [:]][change.position] = change
+    }
+    for object in objects {
+      relationships += ObjectSnapshot(object).links.filter { link in
+        guard let change = last[ObjectIdentifier(object)]?[link.position] else { return true }
+        return change.gained != link.gained || change.lost != link.lost
+      }
     }
   }
 }

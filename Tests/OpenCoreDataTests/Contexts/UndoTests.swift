@@ -430,4 +430,24 @@ struct UndoTests {
     }
     #expect(seen == ["c", "b", "p1"] && notes.notes.count == 3)
   }
+
+  /// Each repetition would add a change to undo, so that the next one would be slower.
+  @Test("Repeated undo and redo of an insertion with a to-many relationship takes linear time")
+  func repeatedUndoAndRedoOfAnInsertionTakesLinearTime() throws {
+    let context = undoing(try ContextBed(.memory))
+    context.performAndWait {
+      let team = context.make("Team", ["name": "new"])
+      let member = context.make("Person", ["name": "a", "team": team])
+      context.processPendingChanges()
+      let begin = threadTime()
+      for _ in 0..<4_000 {
+        context.undo()
+        context.redo()
+      }
+      #expect(threadTime() - begin < 30)
+      #expect(team.value(forKey: "members") as? Set<NSManagedObject> == [member])
+      context.undo()
+      #expect(!context.hasChanges)
+    }
+  }
 }
