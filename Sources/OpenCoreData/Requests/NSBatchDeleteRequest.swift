@@ -60,7 +60,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
   /// programmer error to pass no IDs, or IDs of different entities.
   public init(objectIDs objects: [NSManagedObjectID]) {
     guard let entity = objects.first?.entity else {
-      fatalError("a batch deletion by object IDs needs at least one")
+      fatalError("a batch deletion by object IDs needs at least one: check if the array is empty")
     }
     guard objects.allSatisfy({ $0.entity === entity }) else {
       fatalError("a batch deletion by object IDs is of one entity; create one request for each")

@@ -175,4 +175,23 @@ struct BatchDeleteTests {
     #expect(try values(kinship, "SELECT ZLIST FROM ZKEPT") == [[.null]])
     #expect(try values(kinship, "SELECT COUNT(*) FROM ZLIST") == [[.integer(0)]])
   }
+
+  @Test func requestsWithoutIDsOrOfSeveralEntitiesAreProgrammerErrors() async {
+    let empty = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = NSBatchDeleteRequest(objectIDs: [])
+    }
+    #expect(empty.message.contains("needs at least one: check if the array is empty"))
+    let mixed = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let context = try SharedStack(.sqlite, TestModels.company()).context()
+      context.performAndWait {
+        let objects = ["Department", "Employee"].map { context.make($0) }
+        _ = NSBatchDeleteRequest(objectIDs: objects.map(\.objectID))
+      }
+    }
+    #expect(mixed.message.contains("is of one entity; create one request for each"))
+  }
 }
