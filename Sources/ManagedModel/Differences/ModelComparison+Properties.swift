@@ -138,7 +138,8 @@ extension ModelComparison {
       new, entity, "derivation", old.derivationText, new.derivationText, .none,
       new.isDerived
         ? "A migration recomputes all values. To require one, change the hash modifier."
-        : "A migration keeps the computed values.")
+        : "Stores compute the values until a migration, which keeps them. To require one, change the hash "
+          + "modifier.")
     compareElements(old, new, of: new, entity)
   }
 

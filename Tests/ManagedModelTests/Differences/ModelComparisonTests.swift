@@ -272,6 +272,21 @@ import Testing
     #expect(comparison.effect == .none)
   }
 
+  @Test("The reason for a changed derivation is how to require the migration that it needs")
+  func changedDerivationsNeedAHashModifier() throws {
+    let derived = Self.attribute(#"derived="YES" derivationExpression="lowercase:(y)""#)
+    let (old, new) = (try Self.model(derived), try Self.model(Self.attribute("")))
+    #expect(
+      ModelComparison(from: old, to: new).differences.map { $0.reason } == [
+        "Stores compute the values until a migration, which keeps them. To require one, change the hash "
+          + "modifier."
+      ])
+    #expect(
+      ModelComparison(from: new, to: old).differences.map { $0.reason } == [
+        "A migration recomputes all values. To require one, change the hash modifier."
+      ])
+  }
+
   @Test("A destination whose name another entity has now is named with its own new name")
   func destinationWithTheNameOfAnotherIsNamed() throws {
     func model(_ entities: String) throws -> NSManagedObjectModel {
