@@ -28,6 +28,7 @@ package enum ModelRules {
       RequiredRelationshipRule.self,
       NewConstraintRule.self,
       UnmigratedIndexRule.self,
+      UnmigratedDerivationRule.self,
       EditedVersionRule.self,
       TransformerChangeRule.self,
       ExternalStorageChangeRule.self,

@@ -52,6 +52,12 @@ struct VersionRulesTests {
     #"<attribute name="data" optional="YES" attributeType="Binary" \#(others)/>"#
   }
 
+  private static func short(_ others: String) -> String {
+    mood(attribute("code") + attribute("short", #"optional="YES" \#(others)"#))
+  }
+
+  private static let derivation = #"derived="YES" derivationExpression="code""#
+
   private static func related(_ optional: String) -> String {
     mood(
       #"<relationship name="country" \#(optional) maxCount="1" destinationEntity="Country" "#
@@ -106,6 +112,12 @@ struct VersionRulesTests {
     Case(
       rule: "index-without-modifier", old: mood(attribute("code")), failing: index(),
       passing: index(#"versionHashModifier="2""#)),
+    Case(
+      rule: "derivation-without-modifier", old: short(derivation), failing: short(""),
+      passing: short(#"versionHashModifier="2""#)),
+    Case(
+      rule: "derivation-without-modifier", old: short(""), failing: short(derivation),
+      passing: short(derivation + #" versionHashModifier="2""#)),
     Case(
       rule: "transformer-change", old: mood(transformed("color", "Old")),
       failing: mood(transformed("color", "New")),

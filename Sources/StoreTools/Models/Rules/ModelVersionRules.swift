@@ -68,6 +68,23 @@ struct UnmigratedIndexRule: ModelRule {
   }
 }
 
+/// Finds derivations that existing stores don't get because no version hash changes.
+struct UnmigratedDerivationRule: ModelRule {
+  static let name = "derivation-without-modifier"
+
+  func findings(in checked: CheckedModel) -> [ModelFinding] {
+    guard checked.change?.comparison.effect == MigrationEffect.none else { return [] }
+    return checked.changes(of: .attribute).compactMap { difference, entity in
+      guard difference.isOfDerivation, let detail = difference.detail else { return nil }
+      let isNew = detail.hasPrefix("derivation from none")
+      return finding(
+        "The \(detail) changes no version hash, so existing stores open without a migration and "
+          + (isNew ? "don't compute the values." : "still compute the values as before."),
+        "Set the version hash modifier of the attribute to a new value.", entity, difference.name)
+    }
+  }
+}
+
 /// Finds versions that were changed after stores were created with them.
 struct EditedVersionRule: ModelRule {
   static let name = "edited-version"
