@@ -41,7 +41,9 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   ///
   /// It can't be translated to SQL and has no parsable format.
   ///
-  /// - Parameter block: Receives the object and the substitution variables.
+  /// - Parameter block: Receives the object and the substitution variables. In a fetch from an
+  ///   in-memory or document store, saved objects are rows: read their properties with
+  ///   `value(forKey:)` of `KeyValueReadable`, to which managed objects conform, too.
   public init(block: @escaping @Sendable (_ object: Any?, _ bindings: [String: Any]?) -> Bool) {
     kind = .block(block)
     depth = 1
