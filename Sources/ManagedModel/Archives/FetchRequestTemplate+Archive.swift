@@ -20,6 +20,7 @@ extension FetchRequestTemplate {
     for (key, path) in Self.flags where self[keyPath: path] != Self.plain[keyPath: path] {
       values[key] = self[keyPath: path]
     }
+    for (name, value) in original?.archived ?? [:] { values[name] = value }
     return values
   }
 
@@ -43,6 +44,9 @@ extension FetchRequestTemplate {
     for (key, path) in Self.flags {
       if let flag = values[key] as? Bool { self[keyPath: path] = flag }
     }
+    var others: [String: Any] = [:]
+    for name in OriginalRequest.archivedNames { others[name] = values[name] }
+    if !others.isEmpty { original = OriginalRequest(archived: others) }
   }
 
   private static func count(_ value: Any?) -> Int {

@@ -225,6 +225,9 @@ final class ModelArchiveReader {
     var template = FetchRequestTemplate(archived: archive.dictionary(value))
     // It's parsed when it's used.
     if let format = template?.predicateFormat, !mayParse(format) { template?.predicateFormat = nil }
+    for format in template?.original?.formats ?? [] where !mayParse(format) {
+      template?.original = nil
+    }
     return template
   }
 

@@ -84,9 +84,18 @@ package struct FetchRequestTemplate: Sendable, Hashable {
 ///
 /// All are equal, so that two templates are compared as documents are.
 package struct OriginalRequest: @unchecked Sendable, Hashable {  // isn't modified
-  package let request: AnyObject
+  /// The request; `nil` for a template that was read from an archive.
+  package let request: AnyObject?
   /// The names of the request's properties with values that a document can't express.
   package let unwrittenProperties: [String]
+  /// The values of those that an archive can contain, by name, as property list values.
+  package let archived: [String: Any]
+
+  /// The names of the properties that an archive can contain.
+  static let archivedNames = [
+    "fetchOffset", "havingPredicate", "propertiesToFetch", "propertiesToGroupBy",
+    "relationshipKeyPathsForPrefetching", "shouldRefreshRefetchedObjects",
+  ]
 
   /// Creates the reference to a request.
   ///
@@ -94,9 +103,26 @@ package struct OriginalRequest: @unchecked Sendable, Hashable {  // isn't modifi
   ///   - request: The request.
   ///   - unwrittenProperties: The names of its properties that a document can't express and that
   ///     don't have their default values.
-  package init(_ request: AnyObject, unwrittenProperties: [String]) {
+  ///   - archived: The values of those that an archive can contain.
+  package init(_ request: AnyObject, unwrittenProperties: [String], archived: [String: Any]) {
     self.request = request
     self.unwrittenProperties = unwrittenProperties
+    self.archived = archived
+  }
+
+  /// Creates the properties that an archive contains.
+  init(archived: [String: Any]) {
+    request = nil
+    unwrittenProperties = archived.keys.sorted()
+    self.archived = archived
+  }
+
+  /// The texts of the archived predicate and expressions, which are parsed when they're used.
+  var formats: [String] {
+    let computed = ["propertiesToFetch", "propertiesToGroupBy"].flatMap { name in
+      (archived[name] as? [[Any]] ?? []).compactMap { $0.dropFirst().first as? String }
+    }
+    return computed + [archived["havingPredicate"] as? String].compactMap { $0 }
   }
 
   package static func == (one: Self, other: Self) -> Bool { true }

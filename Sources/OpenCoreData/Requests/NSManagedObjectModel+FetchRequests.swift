@@ -156,6 +156,7 @@ extension FetchRequestTemplate {
     request.includesPendingChanges = includesPendingChanges
     request.returnsObjectsAsFaults = returnsObjectsAsFaults
     request.returnsDistinctResults = returnsDistinctResults
+    if let original { try request.setArchivedProperties(original.archived) }
     return request
   }
 
@@ -173,7 +174,8 @@ extension FetchRequestTemplate {
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
     returnsDistinctResults = request.returnsDistinctResults
     original = OriginalRequest(
-      TemplateRequest(request), unwrittenProperties: request.unwrittenProperties)
+      TemplateRequest(request), unwrittenProperties: request.unwrittenProperties,
+      archived: request.archivedProperties)
   }
 }
 
@@ -195,6 +197,73 @@ extension NSFetchRequest {
       (name: "sortDescriptors", isSet: swiftSort != nil),
     ]
     return properties.filter { $0.isSet }.map { $0.name }
+  }
+}
+
+extension NSFetchRequest {
+  /// The values of `unwrittenProperties` that an archive can contain: a property is its name, and,
+  /// if it's computed, the text and the type of its expression.
+  fileprivate var archivedProperties: [String: Any] {
+    var values: [String: Any] = [:]
+    if fetchOffset != 0 { values["fetchOffset"] = fetchOffset }
+    if let havingPredicate { values["havingPredicate"] = havingPredicate.predicateFormat }
+    if let paths = relationshipKeyPathsForPrefetching, !paths.isEmpty {
+      values["relationshipKeyPathsForPrefetching"] = paths
+    }
+    if shouldRefreshRefetchedObjects { values["shouldRefreshRefetchedObjects"] = true }
+    for (name, properties) in [
+      ("propertiesToFetch", propertiesToFetch), ("propertiesToGroupBy", propertiesToGroupBy),
+    ] {
+      let archived = (properties ?? []).compactMap { property -> [Any]? in
+        switch property {
+        case let name as String: return [name]
+        case let computed as NSExpressionDescription:
+          guard let expression = computed.expression else { return nil }
+          return [
+            computed.name, expression.description, Int(computed.expressionResultType.rawValue),
+          ]
+        case let description as NSPropertyDescription: return [description.name]
+        default: return nil
+        }
+      }
+      if !archived.isEmpty { values[name] = archived }
+    }
+    return values
+  }
+
+  /// Sets the properties whose values an archive contains.
+  ///
+  /// - Throws: The syntax error of a predicate or an expression.
+  fileprivate func setArchivedProperties(
+    _ values: [String: Any]
+  ) throws(PredicateSyntaxError) {
+    fetchOffset = max(0, (values["fetchOffset"] as? Int64).flatMap { Int(exactly: $0) } ?? 0)
+    if let format = values["havingPredicate"] as? String {
+      havingPredicate = try NSPredicate.parse(format, arguments: [])
+    }
+    relationshipKeyPathsForPrefetching = values["relationshipKeyPathsForPrefetching"] as? [String]
+    shouldRefreshRefetchedObjects = values["shouldRefreshRefetchedObjects"] as? Bool ?? false
+    propertiesToFetch = try Self.properties(values["propertiesToFetch"])
+    propertiesToGroupBy = try Self.properties(values["propertiesToGroupBy"])
+  }
+
+  private static func properties(_ archived: Any?) throws(PredicateSyntaxError) -> [Any]? {
+    guard let archived = archived as? [[Any]] else { return nil }
+    var properties: [Any] = []
+    for parts in archived {
+      guard let name = parts.first as? String else { continue }
+      guard parts.count == 3, let text = parts[1] as? String, let type = parts[2] as? Int64 else {
+        properties.append(name)
+        continue
+      }
+      let description = NSExpressionDescription()
+      description.name = name
+      description.expression = try NSExpression.parse(text, arguments: [])
+      description.expressionResultType =
+        UInt(exactly: type).flatMap { NSAttributeType(rawValue: $0) } ?? .undefinedAttributeType
+      properties.append(description)
+    }
+    return properties
   }
 }
 

@@ -139,7 +139,9 @@ struct FetchTemplateTests {
     model.setFetchRequestTemplate(request, forName: "names")
     request.fetchOffset = 7
     let copied = try #require(model.copy() as? NSManagedObjectModel)
-    for model in [model, copied] {
+    let archived = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+    let again = try ModelArchive.read(bytes: ModelArchive.bytes(of: archived))
+    for model in [model, copied, archived, again] {
       let found: NSFetchRequest<NSDictionary> = try #require(
         model.fetchRequestTemplate(forName: "names"))
       #expect(found.resultType == .dictionaryResultType && found.fetchOffset == 2)
@@ -150,14 +152,42 @@ struct FetchTemplateTests {
       #expect(found.shouldRefreshRefetchedObjects)
       #expect(found.entity === model.entitiesByName["Employee"])
     }
-    #expect(
-      ModelDocument.text(of: copied).losses.map(\.description)
-        == [
-          "fetchOffset", "havingPredicate", "propertiesToFetch", "propertiesToGroupBy",
-          "relationshipKeyPathsForPrefetching", "shouldRefreshRefetchedObjects",
-        ].map { property in
-          "A model document can't contain the \(property) of the fetch request names. Set it in code."
-        })
+    for model in [copied, archived] {
+      let losses = ModelDocument.text(of: model).losses.map(\.description)
+      #expect(
+        losses
+          == [
+            "fetchOffset", "havingPredicate", "propertiesToFetch", "propertiesToGroupBy",
+            "relationshipKeyPathsForPrefetching", "shouldRefreshRefetchedObjects",
+          ].map { property in
+            "A model document can't contain the \(property) of the fetch request names. Set it in code."
+          })
+    }
+  }
+
+  @Test func archivedTemplateHasItsComputedValues() throws {
+    let model = TestModels.company()
+    let count = NSExpressionDescription()
+    count.name = "count"
+    count.expression = NSExpression(format: "count:(name)")
+    count.expressionResultType = .integer64AttributeType
+    let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["name", count]
+    request.propertiesToGroupBy = ["name"]
+    request.havingPredicate = NSPredicate(format: "$count > 1")
+    model.setFetchRequestTemplate(request, forName: "counts")
+    let read = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+    let context = try TestStack(.memory, model: read).coldContext()
+    try context.performAndWait {
+      for name in ["Ann", "Ann", "Bob"] { _ = context.make("Employee", ["name": name]) }
+      try context.save()
+      let found: NSFetchRequest<NSDictionary> = try #require(
+        read.fetchRequestTemplate(forName: "counts"))
+      let groups = try context.fetch(found)
+      #expect(groups.map { $0["name"] as? String } == ["Ann"])
+      #expect(groups.map { $0["count"] as? Int } == [2])
+    }
   }
 
   @Test func documentsReportPredicatesWithoutAFormatString() throws {
