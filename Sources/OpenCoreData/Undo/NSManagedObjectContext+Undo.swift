@@ -110,11 +110,15 @@ extension NSManagedObjectContext {
       object.values?.beginEvent()
     }
     let reinserted = Set(unit.vanished.filter(undelete))
-    for snapshot in unit.snapshots { snapshot.restore() }
+    let moved = Set(unit.vanished)
+    for snapshot in unit.snapshots {
+      // The row of an object whose deletion wasn't saved exists.
+      if moved.contains(snapshot.object), !snapshot.object.isInserted { snapshot.limitToChanges() }
+      snapshot.restore()
+    }
     for change in unit.relationships { change.undo() }
     if !reinserted.isEmpty { relink(reinserted, in: unit) }
     let deleted = unit.appeared.filter(removeOrDelete)
-    let moved = Set(unit.vanished)
     for snapshot in unit.snapshots {
       updateState(from: snapshot)
       guard !appeared.contains(snapshot.object) else { continue }
@@ -305,6 +309,18 @@ extension NSManagedObject {
     case .toMany: return toManyValue(at: layout.valueIndex(ours)).isCommitted(other) ?? true
     case .transient, .composite: return false
     }
+  }
+}
+
+extension ObjectSnapshot {
+  /// Restricts what is restored of an object whose deletion wasn't saved to to-ones, and to the
+  /// attributes that had unsaved changes: others may have been saved elsewhere since.
+  fileprivate func limitToChanges() {
+    let changed = object.layout.slots.filter { slot in
+      slot.kind.isToOne || changedValues[slot.index] != nil
+        || object.values?.isChanged(slot.index) == true
+    }
+    slots = Set(changed.map(\.index))
   }
 }
 

@@ -129,12 +129,12 @@ final class ObjectSnapshot {
   private var row: Row
   private let wasFault: Bool
   /// Changed slots and transients, by position; other slots are those of `row`.
-  private let changedValues: [Int: ObjectValue]
+  let changedValues: [Int: ObjectValue]
   /// The changes of each to-many since the last save, by position.
   private let toMany: [Int: UnsavedDestinations]
   /// The attributes and to-ones to restore: others may have changed since without a record; `nil`
   /// for all.
-  private(set) var slots: Set<Int>?
+  var slots: Set<Int>?
 
   init(_ object: NSManagedObject, of slots: Set<Int>? = nil) {
     self.object = object

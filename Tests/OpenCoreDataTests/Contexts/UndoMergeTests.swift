@@ -59,6 +59,43 @@ struct UndoMergeTests {
   }
 
   @Test(
+    "Undo of an unsaved deletion keeps what another context has saved in the meantime",
+    arguments: StoreKind.allCases, [true, false])
+  func undoneDeletionKeepsOthersValues(_ kind: StoreKind, _ merges: Bool) throws {
+    let bed = try ContextBed(kind)
+    let id = try bed.addPeople(1)[0]
+    let (context, other) = (bed.context(), bed.context())
+    try context.performAndWait {
+      context.undoManager = UndoManager()
+      let person = try context.existingObject(with: id)
+      person.label = "mine"
+      context.processPendingChanges()
+      context.delete(person)
+      context.processPendingChanges()
+      var saved: Notification?
+      try other.performAndWait {
+        let list = NoteList(other, .NSManagedObjectContextDidSave)
+        let theirs = other.object(with: id)
+        theirs.number = 5
+        try other.save()
+        saved = list.notes.first
+      }
+      if merges {
+        context.mergeChanges(fromContextDidSave: try #require(saved))
+      } else {
+        context.refresh(person, mergeChanges: false)
+      }
+      context.undo()
+      #expect(!person.isDeleted && person.number == 5 && person.label == "mine")
+      context.redo()
+      #expect(person.isDeleted)
+      context.undo()
+      context.undo()
+      #expect(person.number == 5 && person.label == "p1" && !context.hasChanges)
+    }
+  }
+
+  @Test(
     "A change that is undone while its object is a fault is redone, also after a save",
     arguments: StoreKind.allCases, [true, false])
   func changeOfAFaultIsRedone(_ kind: StoreKind, _ savesUndo: Bool) throws {
