@@ -149,6 +149,12 @@ struct PredicateEvaluationTests {
     ("FUNCTION(9007199254740993, 'longLongValue') == 9007199254740993", true),
     ("FUNCTION(1e300, 'intValue') == 9223372036854775807", true),
     ("FUNCTION(-2.5, 'intValue') == -2", true),
+    ("FUNCTION('😀', 'integerValue') == 0 AND FUNCTION('12😀', 'intValue') == 12", true),
+    ("FUNCTION(' -7 a', 'longLongValue') == -7 AND FUNCTION('+', 'intValue') == 0", true),
+    ("FUNCTION('99999999999', 'intValue') == 2147483647", true),
+    ("FUNCTION('-99999999999999999999', 'integerValue') == -9223372036854775808", true),
+    ("FUNCTION('😀1', 'doubleValue') == 0 AND FUNCTION('-.5e1😀', 'doubleValue') == -5", true),
+    ("FUNCTION('1.25e', 'floatValue') == 1.25 AND FUNCTION('.', 'doubleValue') == 0", true),
     // A folded character can have several scalars.
     ("'straße' LIKE[c] 'STRA?E' AND 'straße' LIKE[c] 'strasse' AND 'ß' LIKE[c] '?'", true),
     ("'ß' LIKE[c] '??' OR 'straße' LIKE[c] 'stra??e' OR 'e\\u0301ß' LIKE[cd] '???'", false),

@@ -107,8 +107,9 @@ package enum PredicateMethod {
     case "uppercaseString": .string(text.uppercased())
     case "lowercaseString": .string(text.lowercased())
     case "capitalizedString": .string(text.capitalized)
-    case "integerValue", "intValue", "longLongValue": .integer(NSString(string: text).longLongValue)
-    case "doubleValue", "floatValue": .double(NSString(string: text).doubleValue)
+    case "integerValue", "longLongValue": .integer(text.leadingInteger)
+    case "intValue": .integer(Int64(Int32(clamping: text.leadingInteger)))
+    case "doubleValue", "floatValue": .double(text.leadingNumber)
     case "boolValue": .bool(NSString(string: text).boolValue)
     case "description": .string(text)
     case "lastPathComponent": .string(NSString(string: text).lastPathComponent)
@@ -201,5 +202,42 @@ extension Int64 {
     self =
       Int64(exactly: number.rounded(.towardZero))
       ?? (number.isNaN ? 0 : number < 0 ? .min : .max)
+  }
+}
+
+// Foundation's scanner, which `NSString` uses for these values, traps for a character outside of the
+// Basic Multilingual Plane, such as an emoji.
+extension String {
+  /// The integer with which the text begins after white space, clamped to the bounds; 0 without
+  /// one.
+  fileprivate var leadingInteger: Int64 {
+    let text = drop { $0.isWhitespace }.utf8
+    let sign = text.prefix(1).filter(Self.isSign)
+    let digits = String(Substring(text.dropFirst(sign.count).prefix(while: \.isDigit)))
+    let isNegative = sign.first == UInt8(ascii: "-")
+    if digits.isEmpty { return 0 }
+    return Int64((isNegative ? "-" : "") + digits) ?? (isNegative ? .min : .max)
+  }
+
+  /// The decimal number with which the text begins after white space; 0 without one.
+  fileprivate var leadingNumber: Double {
+    let text = Array(drop { $0.isWhitespace }.utf8)
+    var end = text.prefix(1).filter(Self.isSign).count
+    let start = end
+    end += text[end...].prefix(while: \.isDigit).count
+    if end < text.count, text[end] == UInt8(ascii: ".") {
+      end += 1 + text[(end + 1)...].prefix(while: \.isDigit).count
+    }
+    guard text[start..<end].contains(where: \.isDigit) else { return 0 }
+    if end < text.count, text[end] | 0x20 == UInt8(ascii: "e") {
+      let exponent = end + 1 + text[(end + 1)...].prefix(1).filter(Self.isSign).count
+      let digits = text[exponent...].prefix(while: \.isDigit).count
+      if digits > 0 { end = exponent + digits }
+    }
+    return Double(String(decoding: text[..<end], as: UTF8.self)) ?? 0
+  }
+
+  private static func isSign(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
   }
 }
