@@ -119,16 +119,33 @@ final class PredicateTranslation {
   ) throws(TranslationError) -> SQLCondition {
     var conditions: [SQLCondition] = []
     let isConjunction = compound.compoundPredicateType == .and
-    let inner = isConjunction || compound.predicates.count == 1 ? site : site.optional
+    let isDeep = compound.depth > Self.deepestNesting
+    let terms = isDeep ? self.terms(of: compound) : compound.predicates
+    let inner = isConjunction || terms.count == 1 ? site : site.optional
     switch compound.compoundPredicateType {
     case .not:
       guard let only = compound.predicates.first else { return .constant(true) }
       return .not(try condition(only, at: site.optional))
     case .and, .or:
-      for predicate in compound.predicates {
+      for predicate in terms {
         conditions.append(try condition(predicate, at: inner))
       }
       return isConjunction ? .all(conditions) : .any(conditions)
+    }
+  }
+
+  /// The depth beyond which an AND within an AND, or an OR within an OR, isn't in parentheses.
+  ///
+  /// SQLite's parser has a stack of 100 entries, of which a parenthesis takes up to three.
+  private static let deepestNesting = 16
+
+  /// Returns the subpredicates, with those of nested compounds of the same type in their place.
+  private func terms(of compound: NSCompoundPredicate) -> [NSPredicate] {
+    compound.predicates.flatMap { part in
+      guard let inner = part as? NSCompoundPredicate,
+        inner.compoundPredicateType == compound.compoundPredicateType
+      else { return [part] }
+      return terms(of: inner)
     }
   }
 

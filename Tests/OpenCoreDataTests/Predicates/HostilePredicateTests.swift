@@ -67,6 +67,42 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.sqlite, .memory])
+  func conditionsJoinedOneAfterAnotherFindTheirRows(kind: StoreKind) throws {
+    let item = SchemaModels.entity(
+      "Item", [SchemaModels.attribute("size", .integer32AttributeType)])
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    let stack = try SharedStack(kind, model)
+    let context = stack.context()
+    try context.performAndWait {
+      for size in [0, 7, 300] {
+        let object = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+        object.setValue(size, forKey: "size")
+      }
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      let types: [(NSCompoundPredicate.LogicalType, sign: String, count: Int)] = [
+        (.and, "!=", 1), (.or, "==", 2),
+      ]
+      for (type, sign, count) in types {
+        let terms = (0..<200).map { NSPredicate(format: "size \(sign) %ld", $0) }
+        let left = terms.reduce(terms[0]) {
+          NSCompoundPredicate(type: type, subpredicates: [$0, $1])
+        }
+        let right = terms.reduce(terms[0]) {
+          NSCompoundPredicate(type: type, subpredicates: [$1, $0])
+        }
+        for predicate in [left, right] {
+          request.predicate = predicate
+          #expect(try context.fetch(request).count == count)
+          request.predicate = NSCompoundPredicate(notPredicateWithSubpredicate: predicate)
+          #expect(try context.count(for: request) == 3 - count)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .memory])
   func deepCompoundPredicatesAreErrorsAndAreReleased(kind: StoreKind) throws {
     let item = SchemaModels.entity(
       "Item", [SchemaModels.attribute("size", .integer32AttributeType)])
