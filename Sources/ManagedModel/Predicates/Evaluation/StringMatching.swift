@@ -93,9 +93,20 @@ package enum StringMatching {
     _ part: String, in text: String, _ options: NSComparisonPredicate.Options,
     _ anchor: String.CompareOptions
   ) -> Bool {
-    text.range(
+    // Foundation would find a NUL after the end of the text, and trap.
+    if part.utf8.contains(0) {
+      return found(withoutNUL(part), in: withoutNUL(text), options, anchor)
+    }
+    return text.range(
       of: part, options: foundation(options).union(anchor), range: nil, locale: locale(options))
       != nil
+  }
+
+  /// Returns the text with another control character, which has no assigned meaning, for each NUL.
+  private static func withoutNUL(_ text: String) -> String {
+    var scalars = String.UnicodeScalarView()
+    scalars.append(contentsOf: text.unicodeScalars.lazy.map { $0 == "\0" ? "\u{91}" : $0 })
+    return String(scalars)
   }
 
   private static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
