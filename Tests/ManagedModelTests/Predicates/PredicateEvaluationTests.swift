@@ -157,6 +157,12 @@ struct PredicateEvaluationTests {
     ("FUNCTION('99999999999', 'intValue') == 2147483647", true),
     ("FUNCTION('-99999999999999999999', 'integerValue') == -9223372036854775808", true),
     ("FUNCTION('😀1', 'doubleValue') == 0 AND FUNCTION('-.5e1😀', 'doubleValue') == -5", true),
+    ("FUNCTION(name, 'containsString:', 'e\\u0000') == YES", false),
+    ("FUNCTION('É\\u0000', 'localizedStandardContainsString:', 'e\\u0000') == YES", true),
+    (
+      "FUNCTION('toto', 'stringByReplacingOccurrencesOfString:withString:', 'o\\u0000', 'a') == 'toto'",
+      true
+    ),
     ("FUNCTION('1.25e', 'floatValue') == 1.25 AND FUNCTION('.', 'doubleValue') == 0", true),
     // A folded character can have several scalars.
     ("'straße' LIKE[c] 'STRA?E' AND 'straße' LIKE[c] 'strasse' AND 'ß' LIKE[c] '?'", true),

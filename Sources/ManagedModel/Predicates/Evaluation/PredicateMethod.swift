@@ -147,16 +147,19 @@ package enum PredicateMethod {
       arguments[0].string.map { .string(NSString(string: text).appendingPathComponent($0)) }
     case ("stringByReplacingOccurrencesOfString:withString:", 2):
       if let old = arguments[0].string, let new = arguments[1].string {
-        .string(text.replacingOccurrences(of: old, with: new))
+        .string(text.replacingAll(old, with: new))
       } else {
         nil
       }
     case ("hasPrefix:", 1): arguments[0].string.map { .bool(text.hasPrefix($0)) }
     case ("hasSuffix:", 1): arguments[0].string.map { .bool(text.hasSuffix($0)) }
-    case ("containsString:", 1), ("localizedStandardContainsString:", 1):
+    case ("containsString:", 1):
+      arguments[0].string.map { .bool(StringMatching.isFound($0, in: text, [], nil)) }
+    case ("localizedStandardContainsString:", 1):
       arguments[0].string.map { part in
         .bool(
-          name == "containsString:" ? text.contains(part) : text.localizedStandardContains(part))
+          StringMatching.isFound(
+            part, in: text, [.caseInsensitive, .diacriticInsensitive], Locale.current))
       }
     default: nil
     }
@@ -205,9 +208,10 @@ extension Int64 {
   }
 }
 
-// Foundation's scanner, which `NSString` uses for these values, traps for a character outside of the
-// Basic Multilingual Plane, such as an emoji.
 extension String {
+  // Foundation's scanner, which `NSString` uses for these numbers, traps for a character outside of
+  // the Basic Multilingual Plane, such as an emoji.
+
   /// The integer with which the text begins after white space, clamped to the bounds; 0 without
   /// one.
   fileprivate var leadingInteger: Int64 {
@@ -235,6 +239,15 @@ extension String {
       if digits > 0 { end = exponent + digits }
     }
     return Double(String(decoding: text[..<end], as: UTF8.self)) ?? 0
+  }
+
+  /// Returns the text with a string instead of another one.
+  ///
+  /// Foundation traps for a NUL in the string to replace, so that is found scalar by scalar.
+  fileprivate func replacingAll(_ old: String, with new: String) -> String {
+    old.utf8.contains(0)
+      ? String(unicodeScalars.replacing(old.unicodeScalars, with: new.unicodeScalars))
+      : replacingOccurrences(of: old, with: new)
   }
 
   private static func isSign(_ byte: UInt8) -> Bool {

@@ -93,13 +93,18 @@ package enum StringMatching {
     _ part: String, in text: String, _ options: NSComparisonPredicate.Options,
     _ anchor: String.CompareOptions
   ) -> Bool {
+    isFound(part, in: text, foundation(options).union(anchor), locale(options))
+  }
+
+  /// Returns whether Foundation finds a string in a text.
+  static func isFound(
+    _ part: String, in text: String, _ options: String.CompareOptions, _ locale: Locale?
+  ) -> Bool {
     // Foundation would find a NUL after the end of the text, and trap.
     if part.utf8.contains(0) {
-      return found(withoutNUL(part), in: withoutNUL(text), options, anchor)
+      return isFound(withoutNUL(part), in: withoutNUL(text), options, locale)
     }
-    return text.range(
-      of: part, options: foundation(options).union(anchor), range: nil, locale: locale(options))
-      != nil
+    return text.range(of: part, options: options, range: nil, locale: locale) != nil
   }
 
   /// Returns the text with another control character, which has no assigned meaning, for each NUL.
