@@ -5,6 +5,9 @@ extension PredicateTranslation {
   /// The maximum length of lists bound as parameters; longer lists are bound as JSON.
   private static let longestList = 30_000
 
+  /// The same for lists of bytes, such as UUIDs; longer lists are part of the text.
+  private static let longestListOfBytes = 31_000
+
   /// The same for lists of strings that are compared by a function.
   private static let longestLenientList = 16
 
@@ -116,8 +119,14 @@ extension PredicateTranslation {
     if values.count > Self.longestList, !isOfBytes(left), let json = bind(whole, as: .json) {
       return .sql("\(column) IN (SELECT value FROM json_each(\(bind: json)))")
     }
+    let isInText = values.count > Self.longestListOfBytes && isOfBytes(left)
+    if isInText { isReusable = false }
     var elements: [SQLFragment] = []
-    for value in values { elements.append(try sides(left, .constant(value), rules).1) }
+    for value in values {
+      let constant = isInText ? PredicateConstant(value: value.value) : value
+      let element = try sides(left, .constant(constant), rules).1
+      elements.append(isInText ? element.withBytesInText : element)
+    }
     return .sql("\(column) IN (\(.joined(elements, by: ", ")))")
   }
 
@@ -187,6 +196,16 @@ extension PredicateTranslation {
     default: break
     }
     throw TranslationError(rules.piece, "The right side must be a list of values.")
+  }
+}
+
+extension SQLFragment {
+  /// The fragment with a literal instead of a `?` for bytes; any other fragment unchanged.
+  fileprivate var withBytesInText: SQLFragment {
+    guard sql == "?", case .value(.blob(let bytes))? = binds.first else { return self }
+    let digits = Array("0123456789ABCDEF".utf8)
+    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return SQLFragment(sql: "X'" + String(decoding: text, as: UTF8.self) + "'")
   }
 }
 

@@ -14,6 +14,7 @@ import Testing
         SchemaModels.attribute("real", .doubleAttributeType),
         SchemaModels.attribute("price", .decimalAttributeType),
         SchemaModels.attribute("day", .dateAttributeType),
+        SchemaModels.attribute("key", .UUIDAttributeType),
       ])
     let part = SchemaModels.entity(
       "Part",
@@ -173,6 +174,30 @@ import Testing
       #expect(try names("NOT (name IN\(options) %@)", [list], context) == "A")
       let letters = ["a", "x"] + (2..<count).map { "n\($0)" }
       #expect(try names("name IN\(options) %@", [letters], context) == (count > 1_000 ? "" : "A"))
+    }
+  }
+  @Test(arguments: [20, 33_000])
+  func listsOfAnyLengthMatchTheSameUUIDs(count: Int) throws {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      let keys = (0..<count).map { _ in UUID() }
+      let rows: [(String, UUID?)] = [
+        ("a", keys[0]), ("b", UUID()), ("c", nil), ("d", keys[count - 1]),
+      ]
+      for (name, key) in rows {
+        let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+        item.setValue(name, forKey: "name")
+        item.setValue(key, forKey: "key")
+      }
+      try context.save()
+      let lists: [[Any]] = [keys, keys.map { $0.uuidString }]
+      for list in lists {
+        #expect(try names("key IN %@", [list], context) == "ad")
+        #expect(try names("NOT (key IN %@)", [list], context) == "b")
+      }
+      let next = [UUID()] + keys.dropFirst()
+      #expect(try names("key IN %@", [next], context) == "d")
     }
   }
 }
