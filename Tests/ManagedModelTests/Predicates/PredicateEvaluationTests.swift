@@ -157,6 +157,7 @@ struct PredicateEvaluationTests {
     ("FUNCTION('99999999999', 'intValue') == 2147483647", true),
     ("FUNCTION('-99999999999999999999', 'integerValue') == -9223372036854775808", true),
     ("FUNCTION('😀1', 'doubleValue') == 0 AND FUNCTION('-.5e1😀', 'doubleValue') == -5", true),
+    ("dictionary.@count == 1 AND dictionary[SIZE] == 1", true),
     ("FUNCTION(name, 'containsString:', 'e\\u0000') == YES", false),
     ("FUNCTION('É\\u0000', 'localizedStandardContainsString:', 'e\\u0000') == YES", true),
     (

@@ -147,6 +147,9 @@ enum KeyPathReader {
     to object: Any
   ) throws(PredicateEvaluationError) -> Any? {
     let value = PredicateValue(object)
+    if case .dictionary(let entries, _) = value, operation == .count {
+      return try read(rest, from: PredicateValue.integer(Int64(entries.count)).original)
+    }
     guard case .collection(let collection) = value else {
       throw .wrongOperand(value.kindText, operator: operation.rawValue)
     }
