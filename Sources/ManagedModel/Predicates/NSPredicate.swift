@@ -124,6 +124,10 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   /// Returns whether the object matches the predicate with values for its variables, whose names
   /// don't include the `$`.
   open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    // Evaluation calls this method of a subclass.
+    if case .subclass = kind {
+      fatalError("\(Self.self) must override evaluate(with:substitutionVariables:)")
+    }
     do {
       return try evaluation(of: object, variables: bindings)
     } catch {

@@ -393,5 +393,16 @@ struct PredicateEvaluationTests {
       _ = NSPredicate(format: "name < 3").evaluate(with: ["name": "x"])
     }
     #expect(mixed.message.contains("a string can't be compared with a number by <"))
+    let part = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = NSCompoundPredicate(notPredicateWithSubpredicate: IncompletePredicate()).evaluate(with: 1)
+    }
+    #expect(part.message.contains("must override evaluate(with:substitutionVariables:)"))
   }
+}
+
+/// A subclass that overrides only one of the methods.
+private final class IncompletePredicate: NSPredicate, @unchecked Sendable {
+  override func evaluate(with object: Any?) -> Bool { true }
 }
