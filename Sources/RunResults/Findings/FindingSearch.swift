@@ -188,29 +188,40 @@ package struct FinishedWork: Sendable {
     return users
   }
 
-  /// Returns whether a later part reads objects of an entity through a relationship while the
-  /// result of a part exists, so that it uses the rows that the result's fetch loaded.
-  func readsThroughRelationships(afterFetchAt position: Int) -> Bool {
+  /// Returns whether a later part uses the rows that the fetch of a part loaded, while its result
+  /// exists.
+  ///
+  /// It reads objects of the entity through a relationship, or those of another result that was
+  /// fetched without property values.
+  func usesRows(ofFetchAt position: Int) -> Bool {
     let fetch = parts[position]
-    guard let fetched = model.entitiesByName[fetch.step.subject] else { return false }
+    guard let fetched = model.entitiesByName[fetch.step.subject],
+      fetch.step.flag(of: .values) != false
+    else { return false }
     var entities: [String: NSEntityDescription] = [:]
+    // The results without rows of their own.
+    var bare: Set<String> = []
     for (index, part) in parts.enumerated() {
       let step = part.step
       let entity = model.entitiesByName[step.subject]
       if index > position {
         if step.verb == .reset, part.context == fetch.context { return false }
         if step.verb == .drop, step.subject == fetch.step.name { return false }
+        // Another coordinator has a row cache of its own.
+        let isShared = part.shape.coordinator == fetch.shape.coordinator
+        if isShared, bare.contains(step.subject), step.readsValues { return true }
         let owner = step.verb == .results ? entity : entities[step.subject]
         let keyPaths = step.reads + (step.sortKeys(of: .sort) ?? []).map(\.keyPath)
-        // Another coordinator has a row cache of its own.
-        if let owner, part.shape.coordinator == fetch.shape.coordinator,
-          keyPaths.contains(where: { owner.reads($0, through: fetched) })
-        {
+        if isShared, let owner, keyPaths.contains(where: { owner.reads($0, through: fetched) }) {
           return true
         }
         if let name = step.name, name == fetch.step.name { return false }
       }
-      if let name = step.name { entities[name] = entity }
+      if let name = step.name {
+        entities[name] = entity
+        bare.remove(name)
+        if step.isBareFetch, entity?.sharesObjects(with: fetched) == true { bare.insert(name) }
+      }
     }
     return false
   }
@@ -225,18 +236,34 @@ extension NSEntityDescription {
     for (name, next) in zip(names, names.dropFirst()) {
       guard next != "@count", let entity = owner?.relationshipsByName[name]?.destinationEntity
       else { return false }
-      if entity.namesWithSubentities.contains(other.name ?? "")
-        || other.namesWithSubentities.contains(entity.name ?? "")
-      {
-        return true
-      }
+      if entity.sharesObjects(with: other) { return true }
       owner = entity
     }
     return false
   }
+
+  /// Returns whether an object can be of both entities.
+  fileprivate func sharesObjects(with other: NSEntityDescription) -> Bool {
+    namesWithSubentities.contains(other.name ?? "")
+      || other.namesWithSubentities.contains(name ?? "")
+  }
 }
 
 extension Step {
+  /// Whether the step is a fetch that loads no rows.
+  fileprivate var isBareFetch: Bool {
+    (verb == .fetch || verb == .results) && flag(of: .values) == false
+  }
+
+  /// Whether the step needs the values of its result's objects.
+  fileprivate var readsValues: Bool {
+    switch verb {
+    case .touch, .set, .relate, .delete: true
+    case .walk: !reads.isEmpty || option(.sort) != nil
+    default: false
+    }
+  }
+
   /// Returns whether an option has a number other than 0, which has the same effect as none.
   func limits(_ word: OptionWord) -> Bool {
     guard let found = option(word) else { return false }

@@ -69,6 +69,13 @@ struct WorkRuleTests {
         "fetch Mood in second as m", "touch m country.updatedAt",
       ], ["fault-storm(Mood.country)", "fetch-to-count(Country)"]
     ),
+    // Another result has no rows of its own.
+    (["fetch Mood as m", "walk m", "fetch Mood values no as n", "touch n date"], []),
+    (["fetch Mood values no as n", "fetch Mood as m", "walk m", "set n with latitude 1"], []),
+    (
+      ["fetch Mood as m", "walk m", "fetch Mood values no as n", "walk n"],
+      ["fetch-to-count(Mood)", "fetch-to-count(Mood)"]
+    ),
     // They're used by a predicate.
     (["fetch Country as c", "walk c", "fetch Mood where country IN $c"], []),
     (["fetch Mood as m", "walk m", "fetch Mood where self IN $m as m"], []),
@@ -110,6 +117,16 @@ struct WorkRuleTests {
       [
         "fetch Mood as moods", "touch moods date limit 20", "fetch Country prefetch moods as c",
         "touch c moods.date",
+      ], moods: 1_000)
+    #expect(found.isEmpty)
+  }
+
+  /// With a batch size, most of the moods would be faults that each run a SELECT.
+  @Test func partlyReadListIsUsedThroughAnotherResult() throws {
+    let found = try findings(
+      [
+        "fetch Mood as moods", "touch moods date limit 20", "fetch Mood values no as again",
+        "touch again date",
       ], moods: 1_000)
     #expect(found.isEmpty)
   }

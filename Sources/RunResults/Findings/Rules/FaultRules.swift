@@ -144,7 +144,7 @@ enum BatchWalkedRule {
 ///
 /// It fires if a fetch without batch size and limit returned at least `threshold` rows, and the
 /// steps that read the result read at most one in `part` of them. Objects that are read through a
-/// relationship later need the other rows.
+/// relationship later, or through a result whose fetch loaded no rows, need the other rows.
 enum PartlyReadRule {
   static let rule = Rule(
     .partlyRead, chapter: 8,
@@ -152,7 +152,7 @@ enum PartlyReadRule {
     condition:
       "\(NumberText.grouped(threshold)) rows or more, fetched without batch size and limit, of "
       + "which at most one in \(part) was read; no predicate uses the result, and no later step "
-      + "reads objects of the entity through a relationship.",
+      + "reads objects of the entity through a relationship or a result with `values no`.",
     remedy: "Set `fetchBatchSize` to about 1.3 screens of rows.",
     metrics: [.rows, .registered, .peak], search: .work(findings))
   /// The minimum number of rows for which a batch size is worth its second SELECT.
@@ -172,7 +172,7 @@ enum PartlyReadRule {
       guard !users.isEmpty, users.allSatisfy({ $0.step.verb == .touch }) else { return nil }
       let read = users.map { $0.step.part(of: rows).upperBound }.max() ?? rows
       guard read > 0, read * PartlyReadRule.part <= rows,
-        !work.readsThroughRelationships(afterFetchAt: position)
+        !work.usesRows(ofFetchAt: position)
       else { return nil }
       return Finding(
         rule: rule.name, subject: fetch.subject, count: rows, callSite: part.recorded.location,

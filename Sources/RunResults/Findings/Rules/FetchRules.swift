@@ -8,8 +8,8 @@ import WorkbenchText
 /// Finds objects that were fetched only to be counted.
 ///
 /// It fires if at least `threshold` objects were fetched and the result was enumerated completely,
-/// but no property was read, also through a relationship, or changed, no object was assigned to
-/// another one, and no predicate refers to the result.
+/// but no property was read, also through a relationship or another result whose fetch loaded no
+/// rows, or changed, no object was assigned to another one, and no predicate refers to the result.
 enum FetchToCountRule {
   static let rule = Rule(
     .fetchToCount, chapter: 6,
@@ -17,8 +17,8 @@ enum FetchToCountRule {
       "Objects were fetched only to count them, which SQLite can do without returning a row.",
     condition:
       "A named result of \(threshold) objects or more was walked from end to end, and nothing "
-      + "of it was read, also through a relationship, changed, assigned to another object, or used in "
-      + "a predicate.",
+      + "of it was read, also through a relationship or a result with `values no`, changed, assigned to "
+      + "another object, or used in a predicate.",
     remedy: "Use `count(for:)` or the result type `.countResultType`.",
     metrics: [.rows, .registered, .peak], search: .work(findings))
   /// The minimum number of rows; fewer rows cost little more than a count.
@@ -34,7 +34,7 @@ enum FetchToCountRule {
       guard !users.isEmpty, users.allSatisfy(\.step.goesThroughAll),
         !fetch.limits(.batch),
         let event = work.events(of: part).first(where: { $0.kind == .fetch }),
-        event.rows >= threshold, !work.readsThroughRelationships(afterFetchAt: position)
+        event.rows >= threshold, !work.usesRows(ofFetchAt: position)
       else { return nil }
       var fixed = fetch.without(.result).without(.sort).without(.prefetch).without(.batch)
       fixed = fixed.without(.faults).without(.values).with(
