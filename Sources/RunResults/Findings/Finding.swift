@@ -92,16 +92,21 @@ package struct SuggestedFix: Sendable, Equatable {
   ///
   /// It's used to find a variant with the fix applied. Reports don't contain it.
   package var spares: OptionWord?
+  /// The metrics that the fix lowers, the most important one first.
+  ///
+  /// A variant with the fix applied verifies it if one of them is lower. Reports don't contain it.
+  package var metrics: [Metric]
 
   package init(
     now: String? = nil, swift: [String] = [], advice: String = "", fetch: Step? = nil,
-    spares: OptionWord? = nil
+    spares: OptionWord? = nil, metrics: [Metric] = [.selects]
   ) {
     self.now = now
     self.swift = swift
     self.advice = advice
     self.fetch = fetch
     self.spares = spares
+    self.metrics = metrics
   }
 
   /// The fixed fetch as one shell line.
@@ -175,10 +180,17 @@ package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
 
   /// The counts as text: `verified: 5,061 → 61 SELECTs (plain)`.
   package var description: String {
-    let isSelects = measure == Metric.selects.rawValue
-    let unit = isSelects ? PluralForm.of(after, "SELECT") : measure
-    return
-      "verified: \(NumberText.grouped(before)) → \(NumberText.grouped(after)) \(unit) (\(variant))"
+    "verified: \(NumberText.grouped(before)) → \(NumberText.grouped(after)) \(unit) (\(variant))"
+  }
+
+  private var unit: String {
+    switch Metric(rawValue: measure) {
+    case .selects: PluralForm.of(after, "SELECT")
+    case .rows: PluralForm.of(after, "row")
+    case .faults: PluralForm.of(after, "fault")
+    case .peak: "\(PluralForm.of(after, "object")) at the peak"
+    default: measure
+    }
   }
 }
 

@@ -6,8 +6,9 @@ package enum FixVerification {
   /// Returns the variants with the verified fixes of their findings.
   ///
   /// A fix is verified if another variant runs the same steps with the fixed fetch, and without the
-  /// option that the fix makes unnecessary in a later step. Variants that differ in another way
-  /// aren't compared. Fixes that are already verified don't change.
+  /// option that the fix makes unnecessary in a later step, and if that lowers a count of the fix.
+  /// A fetch that only counts has no result, so that the steps on it are omitted. Variants that
+  /// differ in another way aren't compared. Fixes that are already verified don't change.
   ///
   /// - Parameters:
   ///   - variants: The variants of a run.
@@ -20,42 +21,48 @@ package enum FixVerification {
       var variant = variants[index]
       for finding in variant.findings.indices where variant.findings[finding].verification == nil {
         variant.findings[finding].verification = verified(
-          variant.findings[finding].fix, of: index, among: variants, steps)
+          variant.findings[finding], of: index, among: variants, steps)
       }
       return variant
     }
   }
 
   private static func verified(
-    _ fix: SuggestedFix, of index: Int, among variants: [VariantResult], _ steps: [[Step]]
+    _ finding: Finding, of index: Int, among variants: [VariantResult], _ steps: [[Step]]
   ) -> VerifiedFix? {
-    guard let fetch = fix.fetch,
-      let target = steps[index].lastIndex(where: {
-        $0.verb == .fetch && $0.name == fetch.name && $0.subject == fetch.subject
-      })
-    else { return nil }
-    let fixed = steps[index].enumerated().map { position, step in
-      if position == target { return fetch }
-      guard position > target, let spared = fix.spares, step.subject == fetch.name else {
-        return step
-      }
-      return step.without(spared)
-    }
-    guard
+    guard let fixed = fixed(steps[index], finding),
       let other = variants.indices.first(where: { other in
         other != index && steps[other].count == fixed.count
           && zip(steps[other], fixed).allSatisfy { $0.isSame(as: $1) }
       })
     else { return nil }
-    // If the number of SELECTs is the same, compare the faults.
-    let metrics: [Metric] = fix.spares == nil ? [.selects] : [.selects, .faults]
-    let counts = metrics.compactMap { metric -> VerifiedFix? in
+    let counts = finding.fix.metrics.compactMap { metric -> VerifiedFix? in
       guard let before = variants[index].metrics[metric],
         let after = variants[other].metrics[metric]
       else { return nil }
       return VerifiedFix(
         metric: metric, before: before, after: after, variant: variants[other].name)
     }
-    return counts.first { $0.before != $0.after } ?? counts.first
+    return counts.first { $0.after < $0.before }
+  }
+
+  /// Returns the steps with the fix of a finding, or `nil` if they have no fetch that it changes.
+  private static func fixed(_ steps: [Step], _ finding: Finding) -> [Step]? {
+    let fix = finding.fix
+    guard let fetch = fix.fetch else { return nil }
+    let isCount = fetch.resultKind == .count
+    let target = steps.lastIndex { step in
+      step.verb == .fetch && step.subject == fetch.subject
+        && (isCount ? step.location == finding.callSite : step.name == fetch.name)
+    }
+    guard let target else { return nil }
+    let name = steps[target].name
+    let end = steps[(target + 1)...].firstIndex { $0.name == name } ?? steps.endIndex
+    return steps.enumerated().compactMap { position, step -> Step? in
+      if position == target { return fetch }
+      guard target < position, position < end, let name, step.subject == name else { return step }
+      if isCount { return nil }
+      return fix.spares.map { step.without($0) } ?? step
+    }
   }
 }

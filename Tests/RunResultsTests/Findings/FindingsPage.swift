@@ -19,9 +19,10 @@ enum FindingsPage {
 
       A finding reports work that costs more than it should: the rule, its subject, the line of code, the count,
       the SQL that repeats, and a fix as code. `verified` is the count with the fix applied, if it was verified: by
-      another variant that runs the same steps with the fixed fetch (and without the in-memory sort that the fix
-      makes unnecessary), or, for an index, on a copy of the store. Otherwise it's `not verified`. Findings with the
-      same name from the same line are reported as one. In the shell, `help fault-storm` describes a finding.
+      another variant that runs the same steps with the fixed fetch (and without the in-memory sort or the walk that
+      the fix makes unnecessary) and has a lower count, or, for an index, on a copy of the store. Otherwise it's
+      `not verified`. Findings with the same name from the same line are reported as one. In the shell,
+      `help fault-storm` describes a finding.
 
       A scenario lists exactly the findings that it expects; if it lists none, none may fire. To suppress a finding
       for the whole file, name its rule, or rule and subject:

@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import ProfileEvents
 import ScenarioFiles
 import Testing
 import WorkbenchFixtures
@@ -102,6 +103,48 @@ struct ScenarioFindingTests {
       result.variants.map { $0.findings.map(\.verificationText) } == [
         ["verified: 100 → 0 faults (request)"], ["verified: 6 → 2 SELECTs (batches)"], [], [], [],
       ])
+  }
+
+  /// A count has no result to walk, and a batch takes one more SELECT, but lowers the peak.
+  @Test func fixIsVerifiedByTheCountThatItLowers() throws {
+    let result = try run(
+      text(
+        moods: 1_000,
+        """
+        steps: []
+        variants:
+          - {name: walked, then: [{fetch: Mood, as: m}, {walk: m}]}
+          - {name: counted, then: [{fetch: Mood, result: count}]}
+          - {name: read, then: [{fetch: Mood, as: m}, {touch: m, read: [date], limit: 20}]}
+          - {name: batched, then: [{fetch: Mood, batch: 20, as: m}, {touch: m, read: [date], limit: 20}]}
+        """))
+    #expect(
+      result.variants.map { $0.findings.map(\.verificationText) } == [
+        ["verified: 1,000 → 1 row (counted)"], [],
+        ["verified: 1,000 → 20 objects at the peak (batched)"], [],
+      ])
+    #expect(result.variants[0].findings.map { $0.fix.step } == ["fetch Mood result count"])
+  }
+
+  @Test func fixThatLowersNoCountIsNotVerified() {
+    let fetch = Step(
+      verb: .fetch, subject: "Mood", name: "m", location: CallSite(file: "a.yml", line: 1))
+    let fixed = fetch.with(.prefetch, .keyPaths(["country"]))
+    var plain = VariantResult(name: "plain")
+    plain.metrics = [.selects: 11]
+    plain.findings = [
+      Finding(
+        rule: .faultStorm, subject: "Mood.country", count: 10, callSite: nil, what: "SELECTs",
+        fix: SuggestedFix(fetch: fixed))
+    ]
+    var other = VariantResult(name: "prefetched")
+    for (selects, verified) in [
+      (2, "verified: 11 → 2 SELECTs (prefetched)"), (11, "not verified"), (12, "not verified"),
+    ] {
+      other.metrics = [.selects: selects]
+      let noted = FixVerification.noting(in: [plain, other], steps: [[fetch], [fixed]])
+      #expect(noted[0].findings.map(\.verificationText) == [verified])
+    }
   }
 
   @Test func smallTableIsNotAFinding() throws {

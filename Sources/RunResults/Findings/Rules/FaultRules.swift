@@ -178,8 +178,8 @@ enum PartlyReadRule {
         rule: rule.name, subject: fetch.subject, count: rows, callSite: part.recorded.location,
         what: "rows fetched, the first \(NumberText.grouped(read)) of them read",
         fix: SuggestedFix(
-          swift: ["request.fetchBatchSize = 20"], fetch: fetch.with(.batch, .number(StepNumber(20)))
-        ))
+          swift: ["request.fetchBatchSize = 20"],
+          fetch: fetch.with(.batch, .number(StepNumber(20))), metrics: [.peak]))
     }
   }
 }

@@ -39,11 +39,13 @@ enum FetchToCountRule {
       var fixed = fetch.without(.result).without(.sort).without(.prefetch).without(.batch)
       fixed = fixed.without(.faults).without(.values).with(
         .result, .choice(ResultKind.count.rawValue))
+      fixed.name = nil
       return Finding(
         rule: rule.name, subject: fetch.subject, count: event.rows,
         callSite: part.recorded.location,
         what: "rows fetched only to be counted",
-        fix: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: fixed))
+        fix: SuggestedFix(
+          swift: ["let number = try context.count(for: request)"], fetch: fixed, metrics: [.rows]))
     }
   }
 }
@@ -135,7 +137,7 @@ enum SortedInMemoryRule {
         what: areBatches ? "batches loaded to sort in memory" : "faults fired to sort in memory",
         fix: SuggestedFix(
           swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: fixed,
-          spares: .sort))
+          spares: .sort, metrics: [.selects, .faults]))
     ]
   }
 }
