@@ -131,6 +131,15 @@ struct WorkRuleTests {
     #expect(found.isEmpty)
   }
 
+  /// Without property values, the objects of a batch would be faults that each run a SELECT.
+  @Test func batchesOfAPartlyReadListLoadValues() throws {
+    let found = try findings(
+      ["fetch Mood values no as moods", "touch moods date limit 5"], moods: 1_000)
+    #expect(found.map(\.name) == ["partly-read(Mood)"])
+    #expect(found.map { $0.fix.step } == ["fetch Mood batch 20 as moods"])
+    #expect(found.allSatisfy { $0.fix.swift.first == "request.includesPropertyValues = true" })
+  }
+
   /// A limit of 0 means all rows.
   @Test(arguments: ["limit 0", "batch 0 offset 0"])
   func fetchWithNumbersOfZeroIsUnlimited(options: String) throws {

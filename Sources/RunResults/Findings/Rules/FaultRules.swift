@@ -177,9 +177,19 @@ enum PartlyReadRule {
       return Finding(
         rule: rule.name, subject: fetch.subject, count: rows, callSite: part.recorded.location,
         what: "rows fetched, the first \(NumberText.grouped(read)) of them read",
-        fix: SuggestedFix(
-          swift: ["request.fetchBatchSize = 20"],
-          fetch: fetch.with(.batch, .number(StepNumber(20))), metrics: [.peak]))
+        fix: fix(fetch))
     }
+  }
+
+  /// Returns the fix: a batch size, with which only the objects of batches that are read exist.
+  ///
+  /// Without property values, each of these objects would run a SELECT.
+  private static func fix(_ fetch: Step) -> SuggestedFix {
+    let loadsRows = fetch.flag(of: .values) != false
+    return SuggestedFix(
+      swift: (loadsRows ? [] : ["request.includesPropertyValues = true"])
+        + ["request.fetchBatchSize = 20"],
+      fetch: (loadsRows ? fetch : fetch.without(.values)).with(.batch, .number(StepNumber(20))),
+      metrics: [.peak])
   }
 }
