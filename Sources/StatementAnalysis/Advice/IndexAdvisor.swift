@@ -148,7 +148,8 @@ package struct IndexAdvisor {
   /// Returns the indexes that could help to read a table, without those that the store has or that
   /// a model can't describe.
   private func candidates(for needs: TableNeeds) -> [IndexCandidate] {
-    let sparse = store.sparseColumns(of: needs.table, among: needs.equal + needs.ranges)
+    let sparse = store.sparseColumns(
+      of: needs.table, among: needs.equal + needs.ranges + needs.notNull)
     return IndexCandidate.all(for: needs, sparse: sparse).filter { candidate in
       !present.contains(where: candidate.isServed) && store.canDescribe(candidate)
     }

@@ -102,7 +102,13 @@ extension IndexCandidate {
         }
       }
     }
-    return distinct(lists, table: needs.table, sparse: sparse, compared: needs.equal + needs.ranges)
+    let all = distinct(
+      lists, table: needs.table, sparse: sparse, compared: needs.equal + needs.ranges)
+    // A full index doesn't find the rows with `IS NOT NULL`.
+    let partial = needs.notNull.filter(sparse.contains).map {
+      IndexCandidate(table: needs.table, parts: [Part($0)], notNull: $0)
+    }
+    return partial.filter { !all.contains($0) } + all
   }
 
   private static func distinct(

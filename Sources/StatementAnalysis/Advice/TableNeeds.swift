@@ -12,6 +12,8 @@ package struct TableNeeds: Equatable {
   package var equal: [String] = []
   /// The columns compared with `<`, `>`, or `BETWEEN`.
   package var ranges: [String] = []
+  /// The columns compared with `IS NOT NULL`, whose rows a partial index contains.
+  var notNull: [String] = []
   /// The sort keys, if all of them are plain columns of this table; otherwise, empty.
   ///
   /// A last key that's the primary key is omitted.
@@ -39,7 +41,7 @@ package struct TableNeeds: Equatable {
     return outline.alternatives.flatMap { sides -> [[TableNeeds]] in
       let needs = sides.map { all(of: Array($0), in: outline) }
       return (needs.first ?? []).indices.map { table in
-        needs.map { $0[table] }.filter { !$0.equal.isEmpty || !$0.ranges.isEmpty }
+        needs.map { $0[table] }.filter(\.isCompared)
       }
     }
     .filter { $0.count > 1 }
@@ -64,7 +66,9 @@ package struct TableNeeds: Equatable {
   }
 
   /// Whether a condition or a sort needs a column, apart from the primary key and the entity ID.
-  var isSearch: Bool { !equal.isEmpty || !ranges.isEmpty || !order.isEmpty }
+  var isSearch: Bool { isCompared || !order.isEmpty }
+
+  private var isCompared: Bool { !equal.isEmpty || !ranges.isEmpty || !notNull.isEmpty }
 
   /// Returns whether a table is an integer array or a housekeeping table.
   static func isInternal(_ table: String) -> Bool {
@@ -105,8 +109,9 @@ package struct TableNeeds: Equatable {
     case "=", "==", "IN": add(name, to: \.equal)
     case "<", ">", "<=", ">=", "BETWEEN": add(name, to: \.ranges)
     case "IS":
-      let object = position + 2 < words.count ? words[position + 2].uppercased() : ""
-      if object != "NOT" { add(name, to: \.equal) }
+      let object = words.dropFirst(position + 2).prefix(2).map { $0.uppercased() }
+      if object == ["NOT", "NULL"] { add(name, to: \.notNull) }
+      if object.first != "NOT" { add(name, to: \.equal) }
     case _ where SQLOutline.calculations.contains(next): break
     default:
       // The right side of a comparison: `t0.Z_PK = t1.ZOWNER`, `? <= t0.ZX`.

@@ -332,10 +332,12 @@ struct IndexAdvisorTests {
     #expect(advice.unused.isEmpty)
   }
 
-  @Test func mostlyNullColumnsGetPartialIndexes() throws {
+  /// SQLite finds the rows that aren't NULL only in a partial index.
+  @Test(arguments: ["remoteIdentifier == 'x'", "remoteIdentifier != nil"])
+  func mostlyNullColumnsGetPartialIndexes(predicate: String) throws {
     let store = try AdvisedStore()
     try store.execute("UPDATE ZMOOD SET ZREMOTEIDENTIFIER = NULL WHERE Z_PK % 10 > 0")
-    let advice = try store.advice(["fetch Mood where \"remoteIdentifier == 'x'\""])
+    let advice = try store.advice(["fetch Mood where \"\(predicate)\""])
     #expect(
       advice.proposals.map(\.title) == ["Mood (remoteIdentifier) where remoteIdentifier != nil"])
     #expect(advice.proposals[0].modelElement[0].contains("partialIndexPredicate"))

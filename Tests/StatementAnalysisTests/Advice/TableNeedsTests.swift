@@ -32,6 +32,18 @@ struct TableNeedsTests {
     #expect(needs?.order.map { $0.column + ($0.isDescending ? "-" : "") } == order)
   }
 
+  @Test(arguments: [
+    (" t0.ZX IS NOT NULL", ["ZX"], [String]()), (" t0.ZX IS NULL", [], ["ZX"]),
+    (" t0.ZX IS NOT ?", [], []), ("( t0.ZX IS NOT NULL AND  t0.ZY = ?)", ["ZX"], ["ZY"]),
+    (" t0.Z_PK IS NOT NULL", [], []),
+  ])
+  func readsColumnsThatAreNotNull(condition: String, notNull: [String], equal: [String]) {
+    let needs = TableNeeds.all(of: "SELECT 0, t0.Z_PK FROM ZA t0 WHERE \(condition)").first
+    #expect(needs?.notNull == notNull)
+    #expect(needs?.equal == equal)
+    #expect(needs?.isSearch == !(notNull + equal).isEmpty)
+  }
+
   @Test(
     "The sides of an OR have needs of their own, also in a subquery",
     arguments: [
