@@ -4,8 +4,9 @@ import SQLiteDriver
 ///
 /// SQLite searches an index for a column that's compared by itself with something that doesn't
 /// depend on the same row; not for one in a function's argument or in a calculation, and not with
-/// `<>` or `NOT`. With `IS NOT NULL`, a partial index can help. Each side of an `OR` must be
-/// searched. A subquery can have its own search.
+/// `<>` or `NOT`. With `IS NOT NULL`, a partial index can help. `LIKE` ignores case, which no fetch
+/// index does. Each side of an `OR` must be searched, in the same table. A subquery can have its
+/// own search.
 enum ConditionOutlook: Equatable {
   /// An index could help.
   case indexable
@@ -98,7 +99,9 @@ private struct ConditionReader {
     let alternatives = SQLOutline.parts(of: words, at: "OR")
     if alternatives.count > 1 {
       let uses = alternatives.map { use(of: $0) }
-      return uses.contains(.nothing) ? .nothing : ConditionReader.most(uses)
+      let isSearchable =
+        !uses.contains(.nothing) && ConditionReader.haveTableInCommon(alternatives)
+      return isSearchable ? ConditionReader.most(uses) : .nothing
     }
     let conditions = SQLOutline.parts(of: words, at: "AND")
     return conditions.count == 1
@@ -170,12 +173,21 @@ private struct ConditionReader {
     return .present(index.name)
   }
 
+  /// Returns whether the columns of a table are in all sides of an `OR`.
+  ///
+  /// Rows that an index finds for one side are added to those of the other sides, before they're
+  /// joined with rows of another table.
+  private static func haveTableInCommon(_ sides: [ArraySlice<String>]) -> Bool {
+    let owners = sides.map { Set($0.filter(isColumn).map(owner)) }
+    return !owners.dropFirst().reduce(owners.first ?? []) { $0.intersection($1) }.isEmpty
+  }
+
   private static func most(_ uses: [Use]) -> Use {
     uses.max { $0.rank < $1.rank } ?? .nothing
   }
 
   private static let comparisons: Set<String> = [
-    "=", "==", "<", ">", "<=", ">=", "IN", "BETWEEN", "IS", "LIKE", "GLOB",
+    "=", "==", "<", ">", "<=", ">=", "IN", "BETWEEN", "IS", "GLOB",
   ]
 
   /// Returns whether words call a function outside of their subqueries.

@@ -44,7 +44,7 @@ struct PlanNoteTests {
 
   @Test func coveringIndexScanIsStillAFullScan() {
     let assessment = PlanAssessment(
-      sql: "SELECT t0.Z_PK FROM ZCITY t0 WHERE  t0.ZNAME LIKE ?",
+      sql: "SELECT t0.Z_PK FROM ZCITY t0 WHERE  t0.ZNAME GLOB ?",
       lines: ["`--SCAN t0 USING COVERING INDEX i"], count: 1)
     #expect(assessment.rating == .filteringScan)
     #expect(
@@ -100,6 +100,12 @@ struct PlanNoteTests {
     ("NOT EXISTS (SELECT 0 FROM ZLAND t1 WHERE t1.ZKING = t0.Z_PK)", true),
     (" t0.ZAGE IN (SELECT t1.ZAGE FROM ZLAND t1)", true),
     ("+ t0.ZAGE > ?", false), ("? = + t0.ZAGE", false), ("? + t0.ZAGE > ?", false),
+    // `LIKE` ignores case, unlike the order of a fetch index.
+    (" t0.ZNAME LIKE ?", false), (" t0.ZNAME GLOB ?", true),
+    // Indexes of two tables can't be combined.
+    ("( t0.ZAGE = ? OR  t1.ZNAME = ?)", false),
+    ("(( t0.ZAGE = ? OR  t1.ZNAME = ?) AND  t0.ZSIZE = ?)", true),
+    ("(( t0.ZAGE = ? AND  t1.ZNAME = ?) OR  t1.ZNAME = ?)", true),
     (" t0.Z_PK IS NULL", false), ("( t0.Z_PK = ? OR  t0.ZAGE > ?)", true),
   ])
   func unsearchableComparisonsAreNotIndexable(condition: String, isIndexable: Bool) {
@@ -162,7 +168,7 @@ struct PlanNoteTests {
       """)
     let reader = PlanReader(connection)
     let texts = ["ZNAME", "ZNOTE"].map { column in
-      let sql = "SELECT t0.ZNOTE FROM ZCITY t0 WHERE  t0.\(column) LIKE ?"
+      let sql = "SELECT t0.ZNOTE FROM ZCITY t0 WHERE  t0.\(column) GLOB ?"
       return PlanAssessment(
         sql: sql, lines: reader.lines(of: sql), count: 1, present: reader.present
       ).text
