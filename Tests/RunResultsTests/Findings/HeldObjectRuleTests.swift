@@ -124,6 +124,7 @@ struct HeldObjectRuleTests {
 
   private static let fetched = ["fetch Mood faults no as moods"]
   private static let batch = "batch-update Mood with latitude 7"
+  private static let twice = ["touch moods latitude", "touch moods latitude"]
 
   @Test(arguments: [
     (fetched + [batch, "touch moods latitude"], true),
@@ -166,6 +167,30 @@ struct HeldObjectRuleTests {
     (fetched + ["batch-delete Mood", "walk moods limit 1"], false),
   ])
   func unmergedBatchIsFound(lines: [String], fires: Bool) throws {
+    #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
+  }
+
+  private static let again = "fetch Mood as again"
+  private static let realized = "fetch Mood faults no as again"
+  private static let seven = "fetch Mood where \"latitude == 7\" as again"
+
+  @Test(
+    arguments: [
+      // A fetch doesn't update the objects that it finds.
+      (fetched + [batch, again, "touch again latitude"], true),
+      (fetched + [batch, realized, "touch again latitude"], true),
+      (fetched + [batch, "fetch Mood refreshes yes as again", "touch again latitude"], false),
+      (fetched + [batch, seven, "touch again latitude"], false),
+      (fetched + ["batch-delete Mood", again, "touch again date"], false),
+      // The faults are fulfilled with current rows, also if the objects are read twice.
+      (["fetch Mood as moods", batch, again] + twice, false),
+      (["fetch Mood as moods", batch, realized] + twice, false),
+      (["fetch Mood values no limit 5 as moods", batch] + twice, false),
+      (fetched + [batch, again, "refresh moods"] + twice, false),
+      (fetched + [batch, "refresh moods", again] + twice, false),
+      (fetched + [batch, "refresh moods"] + twice, true),
+    ] as [([String], Bool)])
+  func staleObjectsAreThoseWithOldRows(lines: [String], fires: Bool) throws {
     #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
   }
 
