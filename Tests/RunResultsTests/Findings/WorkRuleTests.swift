@@ -260,6 +260,7 @@ struct WorkRuleTests {
       (["count Country"], "count Country once, and"),
       (["count Mood where \"latitude > 3\""], "dictionaries grouped by"),
       (["fetch Mood sort date limit 4 as m", "delete m", "save"], "once with a batch size"),
+      (["fetch Mood sort date limit 1 as m", "delete m", "save"], "once with a batch size"),
       (["fetch Mood sort date limit 4 as m"], "fetch Mood once, keep the result"),
     ])
   func fetchLoopFixFitsTheFetches(lines: [String], fix: String) throws {

@@ -119,8 +119,8 @@ enum FetchLoopRule {
     let written = writes(to: shape.entity, during: run, in: work)
     // Each fetch can return the next part of the rows.
     let isQueue =
-      outline.isLimited && run.rows > run.count
-      && (written.contains(.update) || written.contains(.delete))
+      outline.isLimited
+      && (written.contains(.delete) || written.contains(.update) && run.rows > run.count)
     let orInParts =
       isQueue
       ? "; or, if each fetch returns the next objects to change, fetch all of them once with a batch "
