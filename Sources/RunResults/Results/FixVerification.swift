@@ -47,20 +47,27 @@ package enum FixVerification {
   }
 
   /// Returns the steps with the fix of a finding, or `nil` if they have no fetch that it changes.
+  ///
+  /// A fetch in a block changes in all repetitions.
   private static func fixed(_ steps: [Step], _ finding: Finding) -> [Step]? {
     let fix = finding.fix
     guard let fetch = fix.fetch else { return nil }
     let isCount = fetch.resultKind == .count
-    let target = steps.lastIndex { step in
+    let target = steps.last { step in
       step.verb == .fetch && step.subject == fetch.subject
         && (isCount ? step.location == finding.callSite : step.name == fetch.name)
     }
     guard let target else { return nil }
-    let name = steps[target].name
-    let end = steps[(target + 1)...].firstIndex { $0.name == name } ?? steps.endIndex
-    return steps.enumerated().compactMap { position, step -> Step? in
-      if position == target { return fetch }
-      guard target < position, position < end, let name, step.subject == name else { return step }
+    // Whether the result with the name is that of the fetch.
+    var isCurrent = false
+    return steps.compactMap { step -> Step? in
+      if step.location == target.location, step.isSame(as: target) {
+        isCurrent = true
+        return fetch
+      }
+      let isUser = isCurrent && step.subject == target.name
+      if step.name == target.name { isCurrent = false }
+      guard isUser else { return step }
       if isCount { return nil }
       return fix.spares.map { step.without($0) } ?? step
     }

@@ -126,6 +126,22 @@ struct ScenarioFindingTests {
     #expect(result.variants[0].findings.map { $0.fix.step } == ["fetch Mood result count"])
   }
 
+  @Test func fixIsVerifiedInAllRepetitions() throws {
+    let result = try run(
+      text(
+        moods: 100,
+        """
+        steps:
+          - repeat: 2
+            steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}, {drop: m}]
+        variants: [{name: plain}, {name: prefetched, set: {m.prefetch: [country]}}]
+        """))
+    #expect(
+      result.variants.map { $0.findings.map(\.verificationText) } == [
+        ["verified: 42 → 4 SELECTs (prefetched)"], [],
+      ])
+  }
+
   @Test func fixThatLowersNoCountIsNotVerified() {
     let fetch = Step(
       verb: .fetch, subject: "Mood", name: "m", location: CallSite(file: "a.yml", line: 1))
