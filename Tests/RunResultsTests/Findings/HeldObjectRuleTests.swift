@@ -43,6 +43,10 @@ struct HeldObjectRuleTests {
   }
 
   private static let first = ["fetch Mood limit 5 as m", "set m with latitude 1", "save"]
+  private static let child = [
+    "batch-update Mood with latitude 1", "context edit parent main",
+    "fetch Mood limit 5 in edit as m",
+  ]
 
   @Test(arguments: [
     (first + ["set m with latitude 1", "save"], ["needless-update(Mood)"]),
@@ -57,6 +61,7 @@ struct HeldObjectRuleTests {
       []
     ),
     (["fetch Mood limit 5 as m", "save"], []),
+    (child + ["set m with latitude 1", "save in edit", "save"], ["needless-update(Mood)"]),
   ])
   func needlessUpdatesAreFound(lines: [String], names: [String]) throws {
     let found = try findings(lines)

@@ -75,11 +75,13 @@ enum NeedlessUpdateRule {
     SuggestedFix(swift: ["if object.\(key) != value { object.\(key) = value }"])
   }
 
-  /// Returns the first key that the last `set` step before a save assigned in the same context, or
-  /// `nil` if there's no such step.
+  /// Returns the first key that the last `set` step before a save assigned in the same context or
+  /// in a child of it, or `nil` if there's no such step.
   private static func key(setBefore save: RecordedEvent, in work: FinishedWork) -> String? {
-    work.parts.last {
-      $0.recorded.through < save.id && $0.step.verb == .set && $0.context == save.context
+    guard let context = save.context else { return nil }
+    return work.parts.last {
+      $0.recorded.through < save.id && $0.step.verb == .set
+        && ($0.context == context || $0.shape.parent == context)
     }?.step.assignments.first?.key
   }
 
