@@ -45,6 +45,25 @@ struct HostileFilesTests {
     }
   }
 
+  @Test(
+    "recovery rolls back a journal if SQLite does: if its super-journal exists and isn't empty",
+    arguments: ["a foreign file", "", nil] as [String?])
+  func journalOfACommittedTransactionIsNotRolledBack(_ contents: String?) throws {
+    let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+    if let contents { try other.write(Array(contents.utf8), to: "super") }
+    let path = folder.file("store")
+    try HostileJournal.make(path)
+    try HostileJournal.appendSuperJournal(other.file("super"), to: path + "-journal")
+    let pages = try DatabasePages(path: path)
+    let recovered = pages.journalCount > 0
+    #expect(recovered == (contents?.isEmpty == false))
+    #expect(pages.hasCommittedJournal == !recovered)
+    let connection = try Connection(path: path, access: .inspecting)
+    let changed = try connection.values("SELECT count(*) FROM t WHERE number = 1")
+    connection.close()
+    #expect(recovered == (changed == [[.integer(0)]]))
+  }
+
   @Test("a copy of a store is rolled back, and the super-journal isn't deleted")
   func copiedStoreIsRolledBackAndKeepsTheSuperJournal() throws {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())

@@ -26,6 +26,9 @@ package final class DatabasePages {
   package private(set) var unreadable: [UInt32: Int32] = [:]
   /// The `errno` of the WAL or journal if it can't be read to its end; `nil` if it can.
   package let overlayError: Int32?
+  /// Whether a journal isn't read because the super-journal that it names doesn't exist: SQLite
+  /// commits a transaction of several files by deleting it.
+  package let hasCommittedJournal: Bool
 
   private let file: Int32
   private let overlayFile: Int32
@@ -49,8 +52,10 @@ package final class DatabasePages {
     let size = Self.size(of: opened)
     let header = Self.read(opened, at: 0, count: 100) ?? []
     var error: Int32?
-    let side = JournalFile.find(nextTo: path, ignoresWAL: ignoresWAL, error: &error)
-    overlayError = error
+    var isCommitted = false
+    let side = JournalFile.find(
+      nextTo: path, ignoresWAL: ignoresWAL, error: &error, isCommitted: &isCommitted)
+    (overlayError, hasCommittedJournal) = (error, isCommitted)
     let pageSize = side?.pageSize ?? Self.pageSize(of: opened, header: header, size: size)
     let overlay = side?.pages ?? [:]
     let inFile = max(size / pageSize, Int(overlay.keys.max() ?? 0))

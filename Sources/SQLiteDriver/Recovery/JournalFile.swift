@@ -15,11 +15,16 @@ struct JournalFile {
   /// - Parameters:
   ///   - ignoresWAL: Whether to return only a journal.
   ///   - error: Set to the `errno` if a file can't be read to its end.
+  ///   - isCommitted: Set to whether the transaction of a journal was committed, so that it isn't
+  ///     hot.
   static func find(
-    nextTo path: String, ignoresWAL: Bool, error: inout Int32?
+    nextTo path: String, ignoresWAL: Bool, error: inout Int32?, isCommitted: inout Bool
   ) -> JournalFile? {
     if !ignoresWAL, let found = read(path + "-wal", &error, wal) { return found }
-    return read(path + "-journal", &error, journal)
+    return read(path + "-journal", &error) { file, error in
+      isCommitted = isOfCommit(file, &error)
+      return isCommitted ? nil : journal(file, &error)
+    }
   }
 
   private static func read(
@@ -82,9 +87,36 @@ struct JournalFile {
       file: file, isJournal: false, pageSize: pageSize, pageCount: pageCount, pages: pages)
   }
 
+  private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+  /// The maximum length of a super-journal's path in SQLite.
+  private static let longestPath = 512
+
+  /// Returns whether a journal's transaction was committed: SQLite commits one of several files by
+  /// deleting the super-journal that their journals name.
+  ///
+  /// As for SQLite, an empty file doesn't exist.
+  private static func isOfCommit(_ file: Int32, _ error: inout Int32?) -> Bool {
+    let size = DatabasePages.size(of: file)
+    guard size >= 16,
+      let end = DatabasePages.read(file, at: size - 16, count: 16, error: &error),
+      end.dropFirst(8).elementsEqual(magic)
+    else { return false }
+    let length = Int(end.uint32(at: 0))
+    guard length > 0, length <= min(longestPath, size - 16),
+      let path = DatabasePages.read(file, at: size - 16 - length, count: length, error: &error)
+    else { return false }
+    // SQLite adds the bytes with their signs.
+    let sum = path.reduce(Int32(0)) { $0 &+ Int32(Int8(bitPattern: $1)) }
+    guard UInt32(bitPattern: sum) == end.uint32(at: 4), path[0] != 0 else { return false }
+    var info = stat()
+    let result = (path + [0]).withUnsafeBytes { bytes in
+      bytes.baseAddress.map { stat($0.assumingMemoryBound(to: CChar.self), &info) }
+    }
+    return result != 0 || info.st_mode & S_IFMT == S_IFREG && info.st_size == 0
+  }
+
   /// Reads the original pages of a transaction that wasn't committed.
   private static func journal(_ file: Int32, _ error: inout Int32?) -> JournalFile? {
-    let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     let size = DatabasePages.size(of: file)
     var (pages, offset): ([UInt32: Int], Int) = ([:], 0)
     var first: (pageSize: Int, count: Int)?

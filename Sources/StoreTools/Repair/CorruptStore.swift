@@ -35,6 +35,12 @@ struct CorruptStore {
   private(set) var leaves: [PageMap.LeafPage] = []
   /// Why the WAL isn't read, in a sentence; `nil` if it's read, or if there's none.
   private(set) var foreignWAL: String?
+  /// Why a journal isn't read, in a sentence; `nil` if it's read, or if there's none.
+  var committedJournal: String? {
+    guard pages.hasCommittedJournal else { return nil }
+    return "the journal isn't read, because the super-journal that it names doesn't exist, "
+      + "which commits its transaction"
+  }
 
   /// The identifier of the pages of `sqlite_schema`.
   static let schemaID: Int32 = 1

@@ -133,7 +133,8 @@ package enum StoreRepair {
     connection.close()
     return RepairReport(
       url: url, corrupt: corrupt, losses: loader.losses, repaired: repaired,
-      assumptions: metadata.assumptions + [corrupt.foreignWAL].compactMap(\.self)
+      assumptions: metadata.assumptions
+        + [corrupt.foreignWAL, corrupt.committedJournal].compactMap(\.self)
         + corrupt.unreadable,
       remaining: try StoreDoctor.examine(file).findings)
   }

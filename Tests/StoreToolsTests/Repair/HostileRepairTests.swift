@@ -180,6 +180,24 @@ struct HostileRepairTests {
     #expect(notes.allSatisfy { key, row in key < 10 || row["ZHOURS"] == .real(Double(key)) })
   }
 
+  @Test func aJournalOfACommittedTransactionIsNotReadAndReported() throws {
+    let folder = try TemporaryFolder()
+    let url = try copy(
+      "PRAGMA journal_mode = DELETE; \(Self.inserts); PRAGMA cache_size = 2",
+      Self.unfinished, suffix: "-journal", to: folder)
+    func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xFF) } }
+    let name = Array(folder.file("absent").path.utf8)
+    var record = number(0x4000_0000 / 4_096 + 1) + name + number(name.count)
+    record += number(name.reduce(0) { $0 + Int($1) })
+    record += [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    let journal = URL(fileURLWithPath: url.path + "-journal")
+    try (Data(contentsOf: journal) + record).write(to: journal)
+    let out = try TemporaryFolder()
+    let report = try StoreRepair.repair(url, to: out.file("Out.sqlite"))
+    #expect(report.journalPages == 0 && !report.isComplete)
+    #expect(report.assumptions.contains { $0.contains("super-journal that it names") })
+  }
+
   @Test func aFileWithoutPartsOfAStoreIsRejected() throws {
     let folder = try TemporaryFolder()
     let url = folder.file("Other.sqlite")
