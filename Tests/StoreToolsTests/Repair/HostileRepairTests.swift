@@ -198,6 +198,25 @@ struct HostileRepairTests {
     #expect(report.assumptions.contains { $0.contains("super-journal that it names") })
   }
 
+  @Test func anExternalDataFileThatIsLargerThanTheDiskIsNotCopied() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    let name = UUID().uuidString
+    try store.addFile(name)
+    try store.run(
+      "UPDATE ZPARTY SET ZPHOTO = CAST(x'02' || CAST('\(name)' AS BLOB) || x'00' AS BLOB) "
+        + "WHERE ZCODE = 'c1'")
+    // The file is sparse.
+    let file = ExternalStorage(storeURL: store.url).folder.appendingPathComponent(name)
+    try #require(truncate(file.path, 1 << 43) == 0)
+    let begin = threadTime()
+    #expect(throws: (any Error).self) {
+      try StoreRepair.repair(store.url, to: folder.file("Out.sqlite"))
+    }
+    #expect(threadTime() - begin < 10)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+  }
+
   @Test func aFileWithoutPartsOfAStoreIsRejected() throws {
     let folder = try TemporaryFolder()
     let url = folder.file("Other.sqlite")
