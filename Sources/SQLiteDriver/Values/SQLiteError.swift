@@ -27,7 +27,10 @@ package struct SQLiteError: Error, Sendable, Hashable {
   init(handle: OpaquePointer?, code: Int32, sql: String? = nil) {
     // To SQLite, a page that the file system can't read is corrupt, too.
     let isUnread = code & 0xFF == SQLITE_CORRUPT && handle.map(SQLiteError.hasFailedToRead) == true
-    let code = isUnread ? ResultCode.unreadPage.rawValue : code
+    // To SQLite, a reference to a page beyond the largest possible number is a full disk.
+    let isBeyond = code & 0xFF == SQLITE_FULL && handle.map(SQLiteError.writesNoFile) == true
+    let code =
+      isUnread ? ResultCode.unreadPage.rawValue : isBeyond ? SQLITE_CORRUPT : code
     var message = ResultCode(rawValue: code).text
     var offset: Int?
     if let handle, sqlite3_errcode(handle) & 0xFF == code & 0xFF {
@@ -53,6 +56,15 @@ extension SQLiteError {
     number = 0
     _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &number)
     return isOfReading(number)
+  }
+
+  /// Returns whether a connection can't fill a disk, because it writes neither the database nor
+  /// temporary files.
+  private static func writesNoFile(_ handle: OpaquePointer) -> Bool {
+    var system: UnsafeMutablePointer<sqlite3_vfs>?
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_VFS_POINTER, &system)
+    guard let name = system?.pointee.zName else { return false }
+    return String(cString: name) == ReadOnlyVFS.name
   }
 
   /// Whether an error number is one that SQLite reports as a corrupt file when it reads.

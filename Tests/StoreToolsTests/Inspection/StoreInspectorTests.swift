@@ -151,6 +151,21 @@ struct StoreInspectorTests {
     #expect(try !InspectionJSON.data(inspection).isEmpty)
   }
 
+  /// SQLite reports a full disk for such a page.
+  @Test func pageNumberThatNoFileCanHaveIsCorruption() throws {
+    let bed = try RepairBed()
+    // An overflow page of a long name, which isn't the last one.
+    let page = try #require(
+      (2...bed.pageCount).first { number in
+        let bytes = bed.page(number)
+        return bytes.prefix(4).contains { $0 != 0 }
+          && bytes.dropFirst(4).allSatisfy { $0 == UInt8(ascii: "x") }
+      })
+    try Data(bed.replacing(page, with: [0xFF, 0xFF, 0xFF, 0xFF])).write(to: bed.url)
+    let inspection = try StoreInspector.inspect(bed.url)
+    #expect(inspection.spaces == nil && inspection.entities.contains { $0.name == "Person" })
+  }
+
   @Test func unreadableModelFallsBackToTables() throws {
     let store = try store()
     let connection = try Connection(path: store.url.path, access: .writing)
