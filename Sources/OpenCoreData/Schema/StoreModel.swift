@@ -96,8 +96,12 @@ extension ModelArchive {
     let tables = try logger.logging(probe) { try connection.values(probe) }
     guard !tables.isEmpty else { return nil }
     let row = try logger.logging(content) { try HousekeepingTables.row(content, on: connection) }
-    guard case .blob(let bytes)? = row?.first, !bytes.isEmpty else { return nil }
-    return try ModelArchive.read(deflated: bytes)
+    switch row?.first {
+    case nil, .null: return nil
+    case .blob(let bytes): return bytes.isEmpty ? nil : try ModelArchive.read(deflated: bytes)
+    // Not a model: reading no bytes fails as for a corrupt one.
+    case .integer, .real, .text: return try ModelArchive.read(deflated: [])
+    }
   }
 }
 

@@ -163,6 +163,13 @@ struct StoreDoctorTests {
     #expect(try FolderState(store.folder.url) == before)
   }
 
+  @Test(arguments: ["x'010203'", "99", "'text'"])
+  func anythingButAModelInTheModelCacheIsFound(content: String) throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE Z_MODELCACHE SET Z_CONTENT = \(content)")
+    #expect(try StoreDoctor.examine(store.url).findings.contains { $0.rule == .model })
+  }
+
   @Test(arguments: [false, true])
   func validStoreHasNoFindings(hasHistory: Bool) throws {
     let store = try OfficeStore(hasHistory: hasHistory)
