@@ -7,7 +7,8 @@ struct RepairLosses {
   var corruptValues: [String: Int] = [:]
   /// Rows that violate a uniqueness constraint.
   var refused: [String: Int] = [:]
-  /// Records that can't be decoded, by table; empty for an unknown table.
+  /// Records that can't be decoded, or whose entity ID isn't known, by table; empty for an unknown
+  /// table.
   private(set) var undecoded: [String: Int] = [:]
   /// Corrupt pages, by table.
   var corruptPages: [String: Int] = [:]

@@ -29,7 +29,8 @@ package struct RepairReport: Sendable {
   package let entries: [Entry]
   /// The numbers of corrupt and missing pages, by table.
   package let corruptPages: [String: Int]
-  /// The numbers of records that can't be decoded, by table; empty for unknown tables.
+  /// The numbers of records that can't be decoded, or whose entity ID isn't known, by table; empty
+  /// for unknown tables.
   package let undecoded: [String: Int]
   /// The numbers of rows of tables that the model doesn't have, by table.
   package let omitted: [String: Int]
@@ -144,13 +145,14 @@ package enum RepairText {
       }
     }
     var lines = counts(report.corruptPages, "page", "corrupt or missing")
-    lines += counts(report.undecoded, "row", "lost, because the record can't be decoded")
+    lines += counts(
+      report.undecoded, "row", "lost, because the record can't be decoded or has no known entity")
     lines += counts(report.omitted, "row", "not copied, because the model has no such table")
     lines += report.assumptions.map { "  \($0)" }
     lines += counts(report.clearedReferences, "reference", "set to NULL, because the row is lost")
     for (count, noun, words) in [
       (report.removedJoinRows, "join row", "removed, because an object is lost"),
-      (report.removedChanges, "history change", "removed, because no row matches"),
+      (report.removedChanges, "history change", "removed, because no row or transaction matches"),
     ] where count > 0 {
       lines.append("  \(NumberText.counted(count, noun)) \(words)")
     }

@@ -5,7 +5,8 @@ import SQLiteDriver
 /// A new store with the recovered rows, in which everything that refers to lost rows is removed.
 struct RepairedStore {
   let store: ExaminedStore
-  /// The to-one values that were set to NULL because their row is lost, by entity and relationship.
+  /// The to-one values that were set to NULL because their row is lost, by entity and relationship,
+  /// or by table and column of the history.
   private(set) var clearedReferences: [String: Int] = [:]
   /// The number of join rows that were removed because one end is lost.
   private(set) var removedJoinRows = 0
@@ -114,9 +115,10 @@ struct RepairedStore {
         "SELECT name FROM pragma_table_info('ATRANSACTION') "
           + "WHERE name IN ('ZAUTHORTS', 'ZBUNDLEIDTS', 'ZCONTEXTNAMETS', 'ZPROCESSIDTS')")
       for case .text(let name)? in columns.map(\.first) {
-        _ = try run(
+        let count = try run(
           "UPDATE ATRANSACTION SET \(name) = NULL WHERE \(name) IS NOT NULL "
             + "AND \(name) NOT IN (SELECT Z_PK FROM ATRANSACTIONSTRING)")
+        if count > 0 { clearedReferences["ATRANSACTION.\(name)"] = count }
       }
     }
     for root in store.roots {

@@ -220,6 +220,25 @@ struct StoreRepairTests {
     #expect(changes == [[.integer(2), .integer(0)], [.integer(99), .integer(2)]])
   }
 
+  /// Such as the authors of transactions.
+  @Test func lostStringsOfTransactionsAreReported() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("DELETE FROM ATRANSACTIONSTRING; UPDATE ATRANSACTION SET ZAUTHORTS = 1")
+    let report = try StoreRepair.repair(store.url, to: folder.file("Out.sqlite"))
+    #expect(report.clearedReferences["ATRANSACTION.ZAUTHORTS"] == 1 && !report.isComplete)
+  }
+
+  /// The record can be decoded.
+  @Test func rowsOfAnUnknownEntityAreReported() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("UPDATE ZPASSPORT SET Z_ENT = 99 WHERE Z_PK = 1")
+    let report = try StoreRepair.repair(store.url, to: folder.file("Out.sqlite"))
+    #expect(report.undecoded == ["ZPASSPORT": 1])
+    #expect(RepairText.lines(report).contains { $0.contains("or has no known entity") })
+  }
+
   @Test func externalDataFilesAreCopiedOrListed() throws {
     let folder = try TemporaryFolder()
     let store = try OfficeStore()
