@@ -140,7 +140,9 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
         kind: .unusable,
         message: "\(path) is a SQLite database but not a Core Data store: "
           + "it has no table \(missing)",
-        nextStep: "use the file that NSPersistentContainer wrote, or inspect it with `sqlite3`")
+        nextStep: names.isDisjoint(with: HousekeepingTables.names)
+          ? "use the file that NSPersistentContainer wrote, or inspect it with `sqlite3`"
+          : Self.recovery)
     }
   }
 

@@ -142,7 +142,8 @@ extension StoreFileProblem {
   /// Returns the problem that caused an error of SQLite, or `nil` if the file isn't the cause.
   package static func of(_ error: SQLiteError, path: String) -> StoreFileProblem? {
     switch error.code.primary {
-    case .notADatabase: .notADatabase(path: path)
+    case .notADatabase:
+      FileStamp(path: path)?.size == 0 ? .empty(path: path) : .notADatabase(path: path)
     case .corrupt: .corrupt(path: path, reason: error.message)
     case .cantOpen, .inputOutput, .permission:
       ofPath(path) ?? ofNeighbors(path) ?? .unreadable(path: path, reason: error.message)

@@ -31,6 +31,11 @@ package enum StoreRepair {
       inspection = try StoreFileInspection(path: url.path)
       corrupt = try CorruptStore(path: inspection.path)
     } catch let error as SQLiteError {
+      guard error.code != .tooBig else {
+        throw InvalidInputError(
+          kind: .unusable, message: "\(url.relativePath) can't be read: \(error.message)",
+          nextStep: "copy the file again, or use a backup")
+      }
       throw InvalidInputError(error, path: url.relativePath)
     }
     guard let model = model ?? corrupt.storedModel else {

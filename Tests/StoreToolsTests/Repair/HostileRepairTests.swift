@@ -241,9 +241,26 @@ struct HostileRepairTests {
     let bed = try RepairBed()
     // The file is sparse.
     #expect(truncate(bed.url.path, off_t(4_096) * (1 << 24) + 4_096) == 0)
-    #expect(throws: InvalidInputError.self) {
+    let error = #expect(throws: InvalidInputError.self) {
       try StoreRepair.repair(bed.url, to: bed.folder.file("Out.sqlite"))
     }
+    #expect(error?.nextStep.contains("--repair") == false)
+  }
+
+  /// A repair is the next step of the commands that can't read a file.
+  @Test func theNextStepOfAStoreWithoutATableIsARepair() throws {
+    let store = try OfficeStore()
+    try store.run("DROP TABLE Z_PRIMARYKEY")
+    let error = #expect(throws: InvalidInputError.self) { try StoreDoctor.examine(store.url) }
+    #expect(error?.nextStep.contains("--repair") == true)
+    let folder = try TemporaryFolder()
+    let report = try StoreRepair.repair(store.url, to: folder.file("Out.sqlite"))
+    #expect(report.entries.first { $0.name == "Passport" }?.recovered == 3)
+    try Data().write(to: folder.file("Empty.sqlite"))
+    let empty = #expect(throws: InvalidInputError.self) {
+      try StoreRepair.repair(folder.file("Empty.sqlite"), to: folder.file("New.sqlite"))
+    }
+    #expect(empty?.message.hasSuffix("is empty") == true)
   }
 
   @Test func pagesThatReferToEachOtherAreVisitedOnce() throws {
