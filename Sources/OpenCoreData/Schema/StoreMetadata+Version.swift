@@ -48,10 +48,13 @@ extension StoreMetadata {
       }.sorted()
     }
     guard !differing.isEmpty else { return }
+    // The metadata can list any number.
+    let shown = differing.prefix(24).joined(separator: ", ")
+    let rest = differing.count > 24 ? " and \(differing.count - 24) more" : ""
     throw NSError.coreData(
       NSPersistentStoreIncompatibleVersionHashError,
       "The model isn't the one that the store was created with; these entities differ: "
-        + differing.joined(separator: ", ") + ".",
+        + "\(shown)\(rest).",
       [NSFilePathErrorKey: url.path, "metadata": values])
   }
 }

@@ -78,7 +78,7 @@ package enum StoreRepair {
       hashes.isEmpty || !Set(hashes.keys).isStrictSubset(of: model.entitiesByName.keys)
         || model.configuration(ofStoreWith: corrupt.metadata ?? [:]) != nil
     else {
-      let entities = hashes.keys.sorted().joined(separator: ", ")
+      let entities = ModelNames.list(hashes.keys.sorted())
       throw InvalidInputError(
         kind: .unusable,
         message: "\(url.relativePath) contains only the entities \(entities), and the model has no "

@@ -24,6 +24,20 @@ import Testing
     #expect(try connection.values("SELECT COUNT(*) FROM Z_METADATA") == [[.integer(1)]])
   }
 
+  /// A file can list any number of them.
+  @Test func manyDifferingEntitiesAreCounted() throws {
+    let library = SchemaModels.library()
+    var digests: [String: Data] = [:]
+    for number in 1_000..<2_000 { digests["E\(number)"] = Data(repeating: 7, count: 32) }
+    let metadata = StoreMetadata(model: library, digests: digests, digestFormula: 4)
+    let error = #expect(throws: NSError.self) {
+      try metadata.check(library, nil, at: URL(fileURLWithPath: "/absent")) { nil }
+    }
+    #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
+    let message = error?.localizedDescription ?? ""
+    #expect(message.hasSuffix(" more.") && message.count < 500, "\(message)")
+  }
+
   @Test func newMetadataMarksOpenCoreDataDigests() throws {
     let library = SchemaModels.library()
     library.versionIdentifiers = ["2", "beta"]
