@@ -247,8 +247,49 @@ struct CorruptStore {
   /// Maps a model, or one of its configurations, to the tables and entity IDs that the file has or
   /// had.
   ///
+  /// An ID that no row has is ignored if the rows then have one that the file doesn't state.
+  ///
+  /// **Cost:** reads some leaf pages of each table.
   /// - Throws: A `SQLiteError`.
-  func mapping(_ model: NSManagedObjectModel, _ configuration: String?) throws -> SQLModel {
+  mutating func mapping(
+    _ model: NSManagedObjectModel, _ configuration: String?
+  ) throws -> SQLModel {
+    let stated = try mappingOfStatedEntities(model, configuration)
+    let known = Set(stated.entities.map { Int64($0.number) })
+    var (unstated, unused): (Set<Int64>, Set<Int64>) = ([], [])
+    for root in stated.entities where root.superentity == nil {
+      guard let table = tables[root.table.uppercased()] else { continue }
+      let found = entityIDs(in: table)
+      guard !found.isSubset(of: known) else { continue }
+      unstated.formUnion(found.subtracting(known))
+      unused.formUnion(root.family.map { Int64($0.number) }.filter { !found.contains($0) })
+    }
+    guard !unused.isEmpty else { return stated }
+    let all = entities
+    entities.removeAll { unused.contains($0.number) }
+    let assumed = try mappingOfStatedEntities(model, configuration)
+    if unstated.isSubset(of: assumed.entities.map { Int64($0.number) }) { return assumed }
+    entities = all
+    return stated
+  }
+
+  /// The maximum number of pages of a table whose entity IDs are compared with those of the model.
+  private static let sampledLeaves = 16
+
+  private func entityIDs(in table: Table) -> Set<Int64> {
+    let sample = leaves.lazy.filter { $0.table == table.id && $0.grade == .trusted }
+    var numbers: Set<Int64> = []
+    for leaf in sample.prefix(Self.sampledLeaves) {
+      for row in map.leaf(leaf.number).rows where row.values.count > 1 {
+        if case .integer(let number)? = row.values[1] { numbers.insert(number) }
+      }
+    }
+    return numbers
+  }
+
+  private func mappingOfStatedEntities(
+    _ model: NSManagedObjectModel, _ configuration: String?
+  ) throws -> SQLModel {
     let skeleton = try Connection(path: ":memory:", access: .writing)
     defer { skeleton.close() }
     for table in tables.values.sorted(by: { $0.id < $1.id }) {

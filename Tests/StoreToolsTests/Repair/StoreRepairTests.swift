@@ -229,6 +229,20 @@ struct StoreRepairTests {
     #expect(report.clearedReferences["ATRANSACTION.ZAUTHORTS"] == 1 && !report.isComplete)
   }
 
+  /// A single byte of the record can be corrupt.
+  @Test func entityIDThatNoRowHasIsReplaced() throws {
+    let folder = try TemporaryFolder()
+    let store = try OfficeStore()
+    try store.run("UPDATE Z_PRIMARYKEY SET Z_ENT = 99 WHERE Z_NAME = 'Passport'")
+    let out = folder.file("Out.sqlite")
+    let report = try StoreRepair.repair(store.url, to: out)
+    #expect(report.entries.first { $0.name == "Passport" }?.recovered == 3)
+    #expect(report.undecoded == [:] && report.clearedReferences == [:])
+    #expect(report.assumptions.contains { $0.hasPrefix("Z_PRIMARYKEY") })
+    let sql = "SELECT Z_PK, Z_OPT, ZNUMBER, ZOWNER FROM ZPASSPORT ORDER BY Z_PK"
+    #expect(try MigrationFixture.values(out, sql) == MigrationFixture.values(store.url, sql))
+  }
+
   /// The record can be decoded.
   @Test func rowsOfAnUnknownEntityAreReported() throws {
     let folder = try TemporaryFolder()
