@@ -257,7 +257,7 @@ struct CorruptStore {
     let stated = try mappingOfStatedEntities(model, configuration)
     let known = Set(stated.entities.map { Int64($0.number) })
     var (unstated, unused): (Set<Int64>, Set<Int64>) = ([], [])
-    for root in stated.entities where root.superentity == nil {
+    for root in stated.roots {
       guard let table = tables[root.table.uppercased()] else { continue }
       let found = entityIDs(in: table)
       guard !found.isSubset(of: known) else { continue }
