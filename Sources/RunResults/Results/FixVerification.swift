@@ -30,46 +30,45 @@ package enum FixVerification {
   private static func verified(
     _ finding: Finding, of index: Int, among variants: [VariantResult], _ steps: [[Step]]
   ) -> VerifiedFix? {
-    guard let fixed = fixed(steps[index], finding),
+    guard let fixed = fixed(steps[index], finding.fix),
       let other = variants.indices.first(where: { other in
         other != index && steps[other].count == fixed.count
           && zip(steps[other], fixed).allSatisfy { $0.isSame(as: $1) }
       })
     else { return nil }
-    let counts = finding.fix.metrics.compactMap { metric -> VerifiedFix? in
+    for metric in finding.fix.metrics {
       guard let before = variants[index].metrics[metric],
-        let after = variants[other].metrics[metric]
-      else { return nil }
+        let after = variants[other].metrics[metric], after < before
+      else { continue }
       return VerifiedFix(
         metric: metric, before: before, after: after, variant: variants[other].name)
     }
-    return counts.first { $0.after < $0.before }
+    return nil
   }
 
-  /// Returns the steps with the fix of a finding, or `nil` if they have no fetch that it changes.
+  /// Returns the steps with a fix, or `nil` if they have no fetch that it changes.
   ///
-  /// A fetch in a block changes in all repetitions.
-  private static func fixed(_ steps: [Step], _ finding: Finding) -> [Step]? {
-    let fix = finding.fix
+  /// A fetch in a block changes in all repetitions. Results of the same name from other lines don't
+  /// change.
+  private static func fixed(_ steps: [Step], _ fix: SuggestedFix) -> [Step]? {
     guard let fetch = fix.fetch else { return nil }
     let isCount = fetch.resultKind == .count
-    let target = steps.last { step in
-      step.verb == .fetch && step.subject == fetch.subject
-        && (isCount ? step.location == finding.callSite : step.name == fetch.name)
-    }
-    guard let target else { return nil }
-    // Whether the result with the name is that of the fetch.
-    var isCurrent = false
-    return steps.compactMap { step -> Step? in
-      if step.location == target.location, step.isSame(as: target) {
-        isCurrent = true
+    // The name of the result of the fetch, while it's that of the fetch.
+    var result: String?
+    var isFound = false
+    let fixed = steps.compactMap { step -> Step? in
+      if step.verb == .fetch, step.location == fetch.location, step.subject == fetch.subject,
+        isCount || step.name == fetch.name
+      {
+        (isFound, result) = (true, step.name)
         return fetch
       }
-      let isUser = isCurrent && step.subject == target.name
-      if step.name == target.name { isCurrent = false }
+      let isUser = result != nil && step.subject == result
+      if step.name == result { result = nil }
       guard isUser else { return step }
       if isCount { return nil }
       return fix.spares.map { step.without($0) } ?? step
     }
+    return isFound ? fixed : nil
   }
 }

@@ -163,6 +163,30 @@ struct ScenarioFindingTests {
     }
   }
 
+  /// The second fetch has the same name as the first, and its prefetch adds a SELECT.
+  @Test func onlyTheFetchOfTheFindingCountsAsFixed() throws {
+    let touch = "{touch: m, read: [country.numericISO3166Code]}"
+    func variant(_ name: String, _ first: String, _ second: String) -> String {
+      """
+        - name: \(name)
+          then:
+            - {fetch: Mood, \(first)as: m}
+            - \(touch)
+            - {fetch: Mood, \(second)as: m}
+      """
+    }
+    let prefetch = "prefetch: [country], "
+    let variants = [
+      variant("neither", "", ""), variant("second", "", prefetch), variant("first", prefetch, ""),
+    ]
+    let result = try run(
+      text(moods: 100, "steps: []\nvariants:\n" + variants.joined(separator: "\n")))
+    #expect(
+      result.variants.map { $0.findings.map(\.verificationText) } == [
+        ["verified: 22 → 3 SELECTs (first)"], ["not verified"], [],
+      ])
+  }
+
   @Test func smallTableIsNotAFinding() throws {
     let step = "steps: [{fetch: Mood, where: \"remoteIdentifier == 'x'\", as: m}]"
     #expect(try run(text(moods: 200, step)).variants[0].findings.isEmpty)
