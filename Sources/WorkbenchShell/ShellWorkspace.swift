@@ -107,7 +107,9 @@ package final class ShellWorkspace {
         (model, isInferred) = (try NSManagedObjectModel.inStore(at: store), false)
         configuration = try model.configuration(ofStoreAt: store)
       }
-    } catch let error as NSError where error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue {
+    } catch let error as NSError
+      where error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue || !Self.canRead(store)
+    {
       throw error
     } catch {
       throw InvalidInputError(
@@ -132,6 +134,18 @@ package final class ShellWorkspace {
     } catch {
       ScratchFolders.remove(folder)
       throw error
+    }
+  }
+
+  /// Returns whether the disk can read a store to its end.
+  ///
+  /// **Cost:** reads the file.
+  private static func canRead(_ store: URL) -> Bool {
+    do throws(SQLiteError) {
+      try StoreFileInspection(path: store.path).readFiles()
+      return true
+    } catch {
+      return false
     }
   }
 

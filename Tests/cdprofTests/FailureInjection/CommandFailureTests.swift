@@ -303,15 +303,22 @@ struct CommandFailureTests {
   }
 
   /// Neither invalid nor corrupt, wherever the disk fails.
-  @Test(arguments: ["model", "rows"])
+  @Test(arguments: ["model", "rows", "shell", "shell --write"])
   func anInputThatCannotBeReadIsMissing(command: String) throws {
     let folder = try TestFolder()
     try CommandWork.all[0].create(in: folder.url)
     let store = folder.file("Store.sqlite")
     let entity = try #require(
       NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store).entities.first?.name)
-    let work: any Executable =
-      try command == "model" ? Model.parse([store.path]) : Rows.parse([store.path, entity])
+    func work() throws {
+      switch command {
+      case "model": _ = try Model.parse([store.path]).execute(Console())
+      case "rows": _ = try Rows.parse([store.path, entity]).execute(Console())
+      default:
+        let writing: ShellWorkspace.Writing = command == "shell" ? .never : .copy
+        try ShellWorkspace(opening: store.path, writing: writing).close()
+      }
+    }
     var failures = 0
     for number in 1... {
       let (result, report) = FailingFiles.run(
@@ -319,7 +326,7 @@ struct CommandFailureTests {
         failure: .init(.inputOutput, at: number, isPermanent: true)
       ) { () -> Failure? in
         do {
-          _ = try work.execute(Console())
+          try work()
           return nil
         } catch {
           return Failure(error)
