@@ -38,9 +38,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   package static func checkFile(_ path: String) throws(InvalidInputError) {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw InvalidInputError(
-        kind: .missing, message: "there's no file \(path)",
-        nextStep: remedy(without: path, "check the path"))
+      throw missing(path, "there's no file \(path)")
     }
     guard !isFolder.boolValue else {
       throw InvalidInputError(
@@ -51,6 +49,18 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
         kind: .missing, message: "\(path) can't be read",
         nextStep: "check its permissions")
     }
+  }
+
+  /// Returns the error for a path at which no file was found: none exists, or the file system can't
+  /// tell, such as because a folder above it can't be searched.
+  private static func missing(_ path: String, _ message: String) -> InvalidInputError {
+    var status = stat()
+    if stat(path, &status) != 0 {
+      let code = errno
+      if ![ENOENT, ENOTDIR, ENAMETOOLONG].contains(code) { return InputFile.error(path, code) }
+    }
+    return InvalidInputError(
+      kind: .missing, message: message, nextStep: remedy(without: path, "check the path"))
   }
 
   /// Returns what to do if there's no file at a path.
@@ -82,9 +92,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   /// - Throws: An `InvalidInputError` if it isn't.
   package static func checkExists(_ path: String) throws(InvalidInputError) {
     guard FileManager.default.fileExists(atPath: path) else {
-      throw InvalidInputError(
-        kind: .missing, message: "there's no file or folder \(path)",
-        nextStep: remedy(without: path, "check the path"))
+      throw missing(path, "there's no file or folder \(path)")
     }
     if isSpecial(path) { throw InvalidInputError(StoreFileProblem.notAFile(path: path)) }
   }

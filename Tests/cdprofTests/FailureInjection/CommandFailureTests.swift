@@ -253,6 +253,22 @@ struct CommandFailureTests {
   }
 
   /// Such as because the folder above it can't be searched.
+  @Test func anInputThatCannotBeExaminedIsNotCalledMissing() throws {
+    let folder = try TestFolder()
+    let path = folder.file("a.yml").path
+    try Data().write(to: folder.file("a.yml"))
+    for check in [InvalidInputError.checkFile, InvalidInputError.checkExists] {
+      let (result, report) = FailingFiles.run(
+        below: folder.url, counting: [.status],
+        failure: .init(.denied, at: 1, isPermanent: true)
+      ) { try check(path) }
+      #expect(report.failures > 0)
+      let error = #expect(throws: InvalidInputError.self) { try result.get() }
+      #expect(error?.message == "\(path) can't be read: permission denied")
+    }
+  }
+
+  /// Such as because the folder above it can't be searched.
   @Test func aFolderOfANewStoreThatCannotBeExaminedIsNotMissing() throws {
     let folder = try TestFolder()
     let (result, report) = FailingFiles.run(
