@@ -48,6 +48,19 @@ package struct OfficeStore {
     try connection.execute(sql)
   }
 
+  /// Adds a table `many` with empty indexes.
+  ///
+  /// They're added to the schema, because each `CREATE INDEX` reads all of it.
+  package func addIndexes(_ count: Int) throws {
+    try run(
+      "CREATE TABLE many(a); CREATE TABLE filler(b); "
+        + "INSERT INTO filler VALUES(zeroblob(\(count) * 4096)); PRAGMA writable_schema = 1; "
+        + "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count)) "
+        + "INSERT INTO sqlite_master SELECT 'index', 'many' || i, 'many', "
+        + "i + (SELECT rootpage FROM sqlite_master WHERE name = 'filler'), "
+        + "'CREATE INDEX many' || i || ' ON many(a)' FROM n")
+  }
+
   /// Adds an external data file.
   package func addFile(_ name: String) throws {
     let folder = ExternalStorage(storeURL: url).folder

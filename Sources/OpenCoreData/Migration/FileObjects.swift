@@ -49,9 +49,11 @@ struct FileObjects: Sendable {
     let rows = try connection.values(
       """
       SELECT m.name, m.tbl_name, l."unique", l.origin, l.partial, x.name, x."desc", x.coll, m.sql \
-      FROM sqlite_master m, pragma_index_list(m.tbl_name) l, pragma_index_xinfo(m.name) x \
-      WHERE m.type = 'index' AND l.name = m.name AND l.origin != 'pk' AND x."key" = 1 \
-      ORDER BY m.rowid, x.seqno
+      FROM (SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index') t \
+      CROSS JOIN pragma_index_list(t.tbl_name) l CROSS JOIN sqlite_master m \
+      CROSS JOIN pragma_index_xinfo(m.name) x \
+      WHERE m.type = 'index' AND m.name = l.name AND m.tbl_name = t.tbl_name \
+      AND l.origin != 'pk' AND x."key" = 1 ORDER BY m.rowid, x.seqno
       """)
     var indexes: [Index] = []
     for row in rows {

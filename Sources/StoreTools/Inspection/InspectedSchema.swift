@@ -120,9 +120,12 @@ struct InspectedSchema {
     var indexes: [InspectedIndex] = []
     for row in try connection.values(
       """
-      SELECT m.name, m.tbl_name, l."unique", l.partial, i.name FROM sqlite_master m, \
-      pragma_index_list(m.tbl_name) l, pragma_index_info(m.name) i \
-      WHERE m.type = 'index' AND l.name = m.name ORDER BY m.tbl_name, m.name, i.seqno
+      SELECT m.name, m.tbl_name, l."unique", l.partial, i.name \
+      FROM (SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index') t \
+      CROSS JOIN pragma_index_list(t.tbl_name) l CROSS JOIN sqlite_master m \
+      CROSS JOIN pragma_index_info(m.name) i \
+      WHERE m.type = 'index' AND m.name = l.name AND m.tbl_name = t.tbl_name \
+      ORDER BY m.tbl_name, m.name, i.seqno
       """)
     {
       guard case .text(let name) = row[0], case .text(let table) = row[1] else { continue }

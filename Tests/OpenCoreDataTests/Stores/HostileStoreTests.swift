@@ -307,6 +307,28 @@ struct HostileStoreTests {
     #expect(error?.message == "a value has 70000000 bytes, and the limit is 67108864")
   }
 
+  @Test("Thousands of indexes of a table are read in linear time")
+  func indexesAreReadInLinearTime() throws {
+    let writer = try Connection(path: stack.storeURL.path, access: .writing)
+    // They're added to the schema, because each `CREATE INDEX` reads all of it.
+    try writer.execute(
+      "CREATE TABLE many(a); CREATE TABLE filler(b); "
+        + "INSERT INTO filler VALUES(zeroblob(8000 * 4096)); PRAGMA writable_schema = 1; "
+        + "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) "
+        + "INSERT INTO sqlite_master SELECT 'index', 'many' || i, 'many', "
+        + "i + (SELECT rootpage FROM sqlite_master WHERE name = 'filler'), "
+        + "'CREATE INDEX many' || i || ' ON many(a)' FROM n")
+    writer.close()
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    // SQLite reads the schema.
+    _ = try connection.values("SELECT * FROM many")
+    let begin = threadTime()
+    let indexes = try FileObjects(reading: connection).indexes
+    #expect(threadTime() - begin < 20)
+    #expect(indexes.count { $0.table == "many" && $0.isPlain } == 8_000)
+  }
+
   @Test("A model is inferred from thousands of tables in linear time")
   func aModelIsInferredFromThousandsOfTablesInLinearTime() throws {
     let (first, count) = (1_000, 8_000)

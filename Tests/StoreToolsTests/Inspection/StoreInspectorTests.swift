@@ -180,4 +180,19 @@ struct StoreInspectorTests {
     #expect(inspection.entities[0].attributes.map(\.name).contains("latitude"))
     #expect(InspectionText.lines(inspection).contains { $0.contains("inferred") })
   }
+
+  @Test("Thousands of indexes of a table are read in linear time")
+  func indexesAreReadInLinearTime() throws {
+    let store = try OfficeStore()
+    try store.addIndexes(8_000)
+    let connection = try Connection(path: store.url.path, access: .reading)
+    defer { connection.close() }
+    // SQLite reads the schema.
+    _ = try connection.values("SELECT * FROM many")
+    let begin = threadTime()
+    let indexes = try InspectedSchema(reading: connection).indexes
+    #expect(threadTime() - begin < 20)
+    #expect(indexes.count { $0.table == "many" && $0.columns == ["a"] } == 8_000)
+    #expect(indexes.contains { $0.table == "ZNOTE" })
+  }
 }
