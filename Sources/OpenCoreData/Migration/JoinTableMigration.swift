@@ -38,6 +38,9 @@ extension LightweightMigrationPlan {
   mutating func joinTableMigrations() -> [JoinTableMigration] {
     var seen: Set<String> = []
     var taken: Set<String> = []
+    let firstKeys = Dictionary(
+      destinationSchema.joinTables.map { ($0.index.table, $0.index.parts.last?.column) },
+      uniquingKeysWith: { first, _ in first })
     return destinationSchema.declaredToMany.compactMap { list in
       guard case .joinTable(let table, let own, let other, let order) = list.storage,
         seen.insert(table).inserted,
@@ -55,12 +58,14 @@ extension LightweightMigrationPlan {
         if let order = back?.orderColumn, let old = former.backOrder { sources[order] = old }
         let all = [former.own, former.other] + [former.order, former.backOrder].compactMap { $0 }
         let unused = unusedColumns(of: former.table, besides: all, sources.values)
+        let firstKey = firstKeys[table] == own ? former.own : former.other
+        let isCurrent = unused.isEmpty && isFirstKey(firstKey, of: former.table)
         isKept =
           taken.insert(former.table).inserted && sources.count == orders.count
-          && (unused.isEmpty || !cleansUp(table))
+          && (isCurrent || !cleansUp(table))
           && unused.isDisjoint(with: ([own, other] + orders).map { $0.uppercased() })
           && !areSwapped(old: [former.own, former.other], new: [own, other])
-        if isKept, !unused.isEmpty { deferred.addChanged(table) }
+        if isKept, !isCurrent { deferred.addChanged(table) }
       }
       return JoinTableMigration(
         relationship: list, entity: entity, table: table, ownColumn: own, otherColumn: other,
@@ -83,6 +88,15 @@ extension LightweightMigrationPlan {
       columns = Set(all).subtracting(known.prefix(2).map { $0.uppercased() })
     }
     return columns.subtracting(orders.map { $0.uppercased() })
+  }
+
+  /// Returns whether a column is the first one of a source join table.
+  ///
+  /// The primary key finds rows by this column, and the index by the other one. If the order
+  /// changes, a renamed table would have the same index twice, and none for one direction.
+  private func isFirstKey(_ column: String, of table: String) -> Bool {
+    let first = file.tables[table.uppercased()]?.columns.first
+    return first.map { $0.name.uppercased() == column.uppercased() } ?? true
   }
 
   private func areSwapped(old: [String], new: [String]) -> Bool {

@@ -201,6 +201,37 @@ struct MigratedRelationshipTests {
     #expect(try links("r", of: "A", store, new) == expected)
   }
 
+  @Test(
+    "A join table whose entities change order has an index for each direction",
+    arguments: [false, true])
+  func bothDirectionsOfJoinTablesAreIndexed(isDeferred: Bool) throws {
+    let store = try MigratedStore()
+    let old = Self.entities(
+      Self.relationship("r", to: "B", inverse: "i", Self.many),
+      Self.relationship("i", to: "A", inverse: "r", Self.many))
+    try Self.fill(store, Self.model(old), [("A1", "B1"), ("A2", "B1"), ("A2", "B3")])
+    let new = try Self.model(
+      "<entity name=\"B\">\(Self.name)"
+        + Self.relationship("i", to: "C", inverse: "r", Self.many) + "</entity>"
+        + "<entity name=\"C\" elementID=\"A\">\(Self.name)"
+        + Self.relationship("r", to: "B", inverse: "i", Self.many) + "</entity>")
+    try store.migrate(
+      to: new, options: [NSPersistentStoreDeferredLightweightMigrationOptionKey: isDeferred])
+    let expected: Set<String> = ["A1 B1", "A2 B1", "A2 B3"]
+    #expect(try links("r", of: "C", store, new) == expected)
+    if isDeferred {
+      let context = try store.open(new)
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      try coordinator.finishDeferredLightweightMigration()
+      for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+    #expect(try links("r", of: "C", store, new) == expected)
+    let first = try store.values(
+      "SELECT DISTINCT x.name FROM pragma_index_list('Z_1I') l, pragma_index_info(l.name) x "
+        + "WHERE x.seqno = 0 ORDER BY 1")
+    #expect(first == [[.text("Z_1R")], [.text("Z_2I")]])
+  }
+
   @Test("To-one relationships that become inverses have to refer to each other")
   func joinedToOneRelationshipsMatch() throws {
     let store = try MigratedStore()
