@@ -220,8 +220,8 @@ extension LightweightMigrationPlan {
         problem: relationship.inverseRelationship == nil ? .severalOwners : .sharedDestination))
   }
 
-  /// Adds the checks that two relationships that become inverses have the same pairs; those of two
-  /// to-one relationships are checked with their columns.
+  /// Adds the checks that two relationships that become inverses, or one that becomes its own, have
+  /// the same pairs; those of to-one relationships are checked with their columns.
   ///
   /// What Core Data does with the other pairs isn't known; some have no place in the new version.
   mutating func addChecksOfJoinedInverses() {
@@ -229,7 +229,7 @@ extension LightweightMigrationPlan {
       for relationship in entity.description.relationshipsByName.values.sorted(by: {
         $0.name < $1.name
       }) where relationship.entity === entity.description && !relationship.isTransient {
-        guard let inverse = relationship.inverseRelationship, inverse !== relationship,
+        guard let inverse = relationship.inverseRelationship,
           relationship.isToMany || inverse.isToMany,
           let other = inverse.entity.flatMap(destination.storedEntity),
           wereSeparate(relationship, of: entity, inverse, of: other),
@@ -246,8 +246,8 @@ extension LightweightMigrationPlan {
     }
   }
 
-  /// Returns whether both of two relationships existed before, but none of their former selves were
-  /// inverses.
+  /// Returns whether both of two relationships, which can be the same one, existed before, but none
+  /// of their former selves were inverses.
   private func wereSeparate(
     _ relationship: NSRelationshipDescription, of entity: SQLEntity,
     _ inverse: NSRelationshipDescription, of other: SQLEntity

@@ -112,7 +112,8 @@ struct MigrationFailure: Error, Sendable {
     case sharedDestination
     /// The rows are those of destinations of a to-many relationship without an inverse.
     case severalOwners
-    /// Two relationships became inverses, but don't refer to each other.
+    /// Two relationships became inverses, or one became its own, but objects don't refer to each
+    /// other.
     case mismatchedInverse
     case outOfRange
     /// The rows are those of an entity that became abstract.
@@ -152,8 +153,8 @@ struct MigrationFailure: Error, Sendable {
         + "only one can keep it. Give it a to-many inverse, or remove all but one of them in an earlier "
         + "version."
     case .mismatchedInverse:
-      "\(some) a destination in \(path) that doesn't refer back, although the two relationships are inverses "
-        + "now. Make them match in an earlier version."
+      "\(some) a destination in \(path) that doesn't refer back, which the inverse requires now. Make both "
+        + "sides match in an earlier version."
     case .outOfRange:
       "\(some) a value of \(path) that its new type can't represent. Keep the wider type."
     case .abstractEntity:

@@ -383,6 +383,33 @@ struct MigratedRelationshipTests {
     #expect(try links("i", of: "B", store, new) == ["B1 A1", "B2 A2"])
   }
 
+  @Test(
+    "Objects have to refer to each other in a relationship that becomes its own inverse",
+    arguments: [
+      relationship("r", to: "A", inverse: "i", many)
+        + relationship("i", to: "A", inverse: "r", many),
+      relationship("r", to: "A", inverse: "i", many)
+        + relationship("i", to: "A", inverse: "r", one),
+      relationship("r", to: "A", many), relationship("r", to: "A", one),
+    ])
+  func ownInversesMatch(_ former: String) throws {
+    let old = try Self.model(Self.entities(former, ""))
+    let new = try Self.model(
+      Self.entities(Self.relationship("r", to: "A", inverse: "r", Self.many), ""))
+    let store = try MigratedStore()
+    try Self.fill(store, old, [("A1", "A2"), ("A2", "A1"), ("A3", "A3")])
+    #expect(try links("r", of: "A", store, new) == ["A1 A2", "A2 A1", "A3 A3"])
+    let asymmetric = try MigratedStore()
+    try Self.fill(asymmetric, old, [("A1", "A2"), ("A3", "A1")])
+    let bytes = try Data(contentsOf: asymmetric.url)
+    let error = try #require(thrownError { try asymmetric.migrate(to: new) })
+    #expect(error.code == NSMigrationError)
+    #expect(
+      error.localizedDescription.contains(
+        "2 objects have a destination in A.r that doesn't refer back"))
+    #expect(try Data(contentsOf: asymmetric.url) == bytes)
+  }
+
   @Test("Elements of a renamed composite attribute keep their values")
   func compositeElementsKeepTheirValues() throws {
     func model(_ name: String, _ rest: String) throws -> NSManagedObjectModel {
