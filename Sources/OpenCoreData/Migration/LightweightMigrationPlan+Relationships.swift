@@ -232,7 +232,7 @@ extension LightweightMigrationPlan {
         guard let inverse = relationship.inverseRelationship,
           relationship.isToMany || inverse.isToMany,
           let other = inverse.entity.flatMap(destination.storedEntity),
-          wereSeparate(relationship, of: entity, inverse, of: other),
+          joinUnpaired(relationship, of: entity, inverse, of: other),
           let own = keptPairs(of: relationship, of: entity),
           let back = keptPairs(of: inverse, of: other)?.inverse
         else { continue }
@@ -246,18 +246,20 @@ extension LightweightMigrationPlan {
     }
   }
 
-  /// Returns whether both of two relationships, which can be the same one, existed before, but none
-  /// of their former selves were inverses.
-  private func wereSeparate(
+  /// Returns whether two relationships, which can be the same one, both continue a relationship
+  /// whose inverse the other one doesn't continue.
+  private func joinUnpaired(
     _ relationship: NSRelationshipDescription, of entity: SQLEntity,
     _ inverse: NSRelationshipDescription, of other: SQLEntity
   ) -> Bool {
+    let own = formerRelationships(of: relationship, of: entity).map(\.relationship)
     let others = formerRelationships(of: inverse, of: other).map(\.relationship)
-    return !others.isEmpty
-      && formerRelationships(of: relationship, of: entity).allSatisfy { former in
-        let known = former.relationship.inverseRelationship
-        return !others.contains { $0 === known }
-      }
+    func hasUnpaired(
+      _ formers: [NSRelationshipDescription], among known: [NSRelationshipDescription]
+    ) -> Bool {
+      formers.contains { former in !known.contains { $0 === former.inverseRelationship } }
+    }
+    return hasUnpaired(own, among: others) && hasUnpaired(others, among: own)
   }
 
   /// Sets order keys in the order of primary keys.

@@ -410,6 +410,30 @@ struct MigratedRelationshipTests {
     #expect(try Data(contentsOf: asymmetric.url) == bytes)
   }
 
+  @Test("A parent's inverses have to match, although those of one subentity were inverses already")
+  func mergedInversesMatch() throws {
+    func model(_ parent: String, _ sub: String, _ other: String) throws -> NSManagedObjectModel {
+      try Self.model(
+        "<entity name=\"P\">\(Self.name)\(parent)</entity>"
+          + "<entity name=\"A\" parentEntity=\"P\">\(other)</entity>"
+          + "<entity name=\"B\" parentEntity=\"P\">\(sub)</entity>")
+    }
+    func both(_ entity: String, _ r: String?, _ i: String?) -> String {
+      Self.relationship("r", to: entity, inverse: i, Self.many)
+        + Self.relationship("i", to: entity, inverse: r, Self.many)
+    }
+    let old = try model("", both("B", "r", "i"), both("A", nil, nil))
+    let new = try model(both("P", "r", "i"), "", "")
+    let store = try MigratedStore()
+    try Self.fill(store, old, [("A1", "A2")])
+    let error = try #require(thrownError { try store.migrate(to: new) })
+    #expect(error.code == NSMigrationError)
+    #expect(error.localizedDescription.contains("1 object has a destination in P.r"))
+    let empty = try MigratedStore()
+    try Self.fill(empty, old, [])
+    #expect(try links("r", of: "P", empty, new) == [])
+  }
+
   @Test("Elements of a renamed composite attribute keep their values")
   func compositeElementsKeepTheirValues() throws {
     func model(_ name: String, _ rest: String) throws -> NSManagedObjectModel {
