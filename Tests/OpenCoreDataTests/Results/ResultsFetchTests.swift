@@ -113,6 +113,26 @@ struct ResultsFetchTests {
     }
   }
 
+  @Test("A section of a key path to an optional Swift property has its value as its name")
+  func sectionsAreNamedByOptionalProperties() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(2)
+    let context = bed.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "entity.name",
+        cacheName: nil)
+      try controller.performFetch()
+      #expect(controller.sections?.map(\.name) == ["Person"])
+      let person = try #require(controller.fetchedObjects?.first)
+      let name = try #require(person.value(forKeyPath: "entity.name"))
+      #expect("\(name)" == "Person")
+      #expect(person.value(forKeyPath: "entity.versionHashModifier") == nil)
+    }
+  }
+
   @Test("A child lists a new object of its parent once after the parent has saved it")
   func childListsASavedObjectOnce() throws {
     let bed = try ContextBed(.sqlite)

@@ -207,7 +207,11 @@ enum KeyPathReader {
       }
       var mirror: Mirror? = Mirror(reflecting: object)
       while let current = mirror {
-        if let child = current.children.first(where: { $0.label == key }) { return child.value }
+        if let child = current.children.first(where: { $0.label == key }) {
+          // A nested optional would be neither nil nor its value for the caller.
+          if let optional = child.value as? any OptionalValue { return optional.anyValue }
+          return child.value
+        }
         mirror = current.superclassMirror
       }
       throw .unknownKey(key, type: "\(type(of: object))")
