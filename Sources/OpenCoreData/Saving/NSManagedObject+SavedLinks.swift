@@ -84,6 +84,9 @@ extension NSManagedObject {
     let key = ToManyKey(
       rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
     let added = value.added.filter { !$0.isDeleted }
+    let list = value.list?.filter { !$0.isDeleted }
+    // All join rows of an ordered end are written, whatever the store has.
+    let restored = isPaired && !state.isDisjoint(with: .rewritten) ? list ?? [] : []
     if inverse == nil, !value.added.isEmpty {
       // A destination has one column for its owner: adding it to one removes it from another. The
       // owners of a relationship with the same name of another entity have another column.
@@ -94,10 +97,10 @@ extension NSManagedObject {
     }
     // Both ends record a join row. An object that no longer has the change may have no row, and
     // isn't read then.
-    if isPaired, added.contains(where: { !$0.hasChanges }) { links.doubt(key) }
-    if let list = value.list {
+    if isPaired, added.union(restored).contains(where: { !$0.hasChanges }) { links.doubt(key) }
+    if let list {
       let order = SavedOrder(
-        list: list.filter { !$0.isDeleted }.map(\.identity), added: Set(added.map(\.primaryKey)),
+        list: list.map(\.identity), added: Set(added.union(restored).map(\.primaryKey)),
         removed: Set(value.removed.map(\.primaryKey)))
       links.arrange(key, as: order, commit: commit)
     } else {
@@ -108,11 +111,15 @@ extension NSManagedObject {
         links.edit(key, adding: other.identity, removing: nil, commit: commit)
       }
     }
-    guard let inverse, isPaired, inverse !== relationship, relationship.writesPairs else { return }
+    guard let inverse, isPaired, inverse !== relationship else { return }
     func inverseKey(_ other: NSManagedObject) -> ToManyKey {
       ToManyKey(
         rootIndex: other.layout.rootIndex, primaryKey: other.primaryKey, relationship: inverse.name)
     }
+    for other in restored {
+      links.edit(inverseKey(other), adding: identity, removing: nil, commit: commit)
+    }
+    guard relationship.writesPairs else { return }
     for other in value.removed {
       links.edit(inverseKey(other), adding: nil, removing: primaryKey, commit: commit)
     }

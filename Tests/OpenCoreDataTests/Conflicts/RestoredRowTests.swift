@@ -69,4 +69,41 @@ struct RestoredRowTests {
     let cold = kind == .sqlite ? try stack.foreignContext() : stack.context()
     #expect(try names(cold) == ["acB"])
   }
+
+  @Test(
+    "A rewritten object is among the destinations of its whole list, in the row cache, too",
+    arguments: StoreKind.allCases, [true, false])
+  func rewrittenListsAreComplete(kind: StoreKind, deletesRow: Bool) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second, third) = (stack.context(), stack.context(.overwrite), stack.context())
+    let (list, tag) = try first.performAndWait {
+      let (list, tag) = (first.make("List", ["name": "l"]), first.make("Tag", ["name": "b"]))
+      list.setValue(NSOrderedSet(array: [first.make("Tag", ["name": "a"])]), forKey: "tags")
+      try first.save()
+      return (list, tag)
+    }
+    /// The list's tags, and the number of each one's lists, which are in the row cache afterward.
+    func links(_ context: NSManagedObjectContext) throws -> [String] {
+      try context.performAndWait {
+        context.refreshAllObjects()
+        return try context.everyObject(of: "List").map { $0.names("tags") }
+          + context.all("Tag").map { "\($0.set("lists").count)" }
+      }
+    }
+    #expect(try links(third) == ["a", "1", "0"])
+    try second.performAndWait {
+      let twin = second.twin(of: list)
+      twin.setValue("L", forKey: "name")
+      twin.mutableOrderedSetValue(forKey: "tags").add(second.twin(of: tag))
+      try first.performAndWait {
+        if deletesRow { first.delete(list) } else { list.setValue(NSOrderedSet(), forKey: "tags") }
+        try first.save()
+      }
+      try second.save()
+    }
+    #expect(try links(third) == ["ab", "1", "1"])
+    // A file is read again: the row cache may differ from it.
+    let cold = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    #expect(try links(cold) == ["ab", "1", "1"])
+  }
 }
