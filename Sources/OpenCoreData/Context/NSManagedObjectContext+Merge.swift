@@ -43,9 +43,10 @@ extension NSManagedObjectContext {
   ///
   /// The dictionary has the keys of a did-save notification, with sets or arrays of object IDs or
   /// of their URIs. Parents are merged before their children, whatever their order in the array.
-  /// Waits for each context's queue. Merges as `mergeChanges(fromContextDidSave:)` does. **Cost:**
+  /// Waits for each context's queue. Merges as `mergeChanges(fromContextDidSave:)` does, but also
+  /// refreshes the objects that refer to deleted ones whose relationships aren't known. **Cost:**
   /// one SELECT for each entity of updated objects that are registered, and one for each entity of
-  /// objects that refer to deleted ones.
+  /// objects that refer to deleted ones, for which it passes over the registered objects once.
   public static func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
     into contexts: [NSManagedObjectContext]

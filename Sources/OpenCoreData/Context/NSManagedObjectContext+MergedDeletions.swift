@@ -10,7 +10,8 @@ extension NSManagedObjectContext {
   /// and new objects that a cascade rule applies to are deleted. A reference stays if its
   /// relationship has no inverse, or one with the rule No Action. No relationship is read for that,
   /// and `prepareForDeletion` isn't called for the objects of the rows. **Cost:** one pass over the
-  /// changed objects; with `rereads`, one SELECT for each entity of refreshed objects.
+  /// changed objects; with `rereads`, or in a child, one over the registered objects, and one SELECT
+  /// for each entity of refreshed objects.
   /// - Parameters:
   ///   - identities: The rows.
   ///   - rereads: Whether the row cache may have outdated rows of the objects to refresh.
@@ -24,7 +25,12 @@ extension NSManagedObjectContext {
     guard !lost.isEmpty else { return [] }
     let losing = Set(lost)
     let orphans = discardReferences(to: losing)
-    let outdated = objectsReferring(to: losing)
+    var referring = objectsReferring(to: losing)
+    // Unlike a save's, a batch request's changes don't list the owners of what it has deleted.
+    if rereads || hasParent {
+      referring.formUnion(registeredObjects(referringTo: losing, includesChanged: true))
+    }
+    let outdated = NSManagedObjectContext.ordered(referring)
     let isPropagating = lost.contains { $0.state.contains(.deleted) }
     for object in lost { loseRow(object) }
     // Deletions in the store don't propagate as this context's own.
@@ -67,7 +73,8 @@ extension NSManagedObjectContext {
   final func discardKnownReferences(to lost: Set<NSManagedObject>) {
     guard !lost.isEmpty else { return }
     let orphans = discardReferences(to: lost)
-    let outdated = unchangedObjects(referringTo: lost)
+    let outdated = NSManagedObjectContext.ordered(
+      registeredObjects(referringTo: lost, includesChanged: false))
     if !outdated.isEmpty {
       requiredCoordinator.forget(MergedChanges(updated: outdated.map(\.identity)))
     }
@@ -94,7 +101,7 @@ extension NSManagedObjectContext {
 
   /// Returns the objects whose saved values refer to objects that lose their rows, as far as that's
   /// known from the values that these have read.
-  private func objectsReferring(to lost: Set<NSManagedObject>) -> [NSManagedObject] {
+  private func objectsReferring(to lost: Set<NSManagedObject>) -> Set<NSManagedObject> {
     var found: Set<NSManagedObject> = []
     for object in lost where !object.isFault {
       for relationship in object.layout.entity.relationshipsByName.values
@@ -108,19 +115,25 @@ extension NSManagedObjectContext {
         }
       }
     }
-    return NSManagedObjectContext.ordered(found)
+    return found
   }
 
-  /// Returns the registered objects without changes whose values, as they were read, refer to
-  /// objects that lose their rows.
-  private func unchangedObjects(referringTo lost: Set<NSManagedObject>) -> [NSManagedObject] {
+  /// Returns the registered objects whose values, as they were read, refer to objects that lose
+  /// their rows.
+  ///
+  /// - Parameter includesChanged: Whether saved objects with changes are among them.
+  private func registeredObjects(
+    referringTo lost: Set<NSManagedObject>, includesChanged: Bool
+  ) -> Set<NSManagedObject> {
     let rows = Set(lost.map { RowKey($0.identity) })
     var found: Set<NSManagedObject> = []
     registry.forEach { object in
-      guard !object.hasChanges, !object.isDeleted else { return }
+      guard !object.isDeleted, !object.isInserted, includesChanged || !object.hasChanges,
+        !lost.contains(object)
+      else { return }
       if object.hasSavedReference(to: lost, rows) { found.insert(object) }
     }
-    return NSManagedObjectContext.ordered(found)
+    return found
   }
 
   private static func ordered(_ objects: Set<NSManagedObject>) -> [NSManagedObject] {

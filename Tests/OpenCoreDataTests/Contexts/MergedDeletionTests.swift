@@ -128,6 +128,49 @@ struct MergedDeletionTests {
     }
   }
 
+  @Test("So are those that a deleted fault doesn't know, in a child, too")
+  func referencesToDeletedFaultsAreReadAgain() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(2)
+    let (writer, reader) = (bed.context(), bed.context())
+    let child = bed.child(of: reader)
+    func read(_ context: NSManagedObjectContext) throws -> (NSManagedObject, [NSManagedObject]) {
+      try context.performAndWait {
+        let people = try context.people()
+        let team = try #require(people[0].one("team"))
+        #expect(team.set("members") == Set(people))
+        return (team, people)
+      }
+    }
+    let contexts = [reader, child]
+    let known = try contexts.map(read)
+    func deleteAndMerge(_ id: NSManagedObjectID) throws {
+      try writer.performAndWait { try writer.execute(NSBatchDeleteRequest(objectIDs: [id])) }
+      NSManagedObjectContext.mergeChanges(
+        fromRemoteContextSave: [NSDeletedObjectsKey: [id]], into: contexts)
+    }
+    for (context, (_, people)) in zip(contexts, known) {
+      context.performAndWait { context.refresh(people[0], mergeChanges: false) }
+    }
+    try deleteAndMerge(ids[0])
+    for (context, (team, people)) in zip(contexts, known) {
+      context.performAndWait {
+        #expect(people[0].isDeleted && team.set("members") == [people[1]])
+        #expect(people[1].label == "p2")
+        context.refresh(team, mergeChanges: false)
+      }
+    }
+    try deleteAndMerge(reader.performAndWait { known[0].0.objectID })
+    try reader.performAndWait {
+      let (team, people) = known[0]
+      #expect(team.isDeleted && people[1].one("team") == nil)
+      people[1].label = "changed"
+      // Its version has changed.
+      try reader.save()
+    }
+    child.performAndWait { #expect(known[1].1[1].one("team") == nil) }
+  }
+
   @Test(
     "A new reference stays, and fails validation, if no delete rule applies to it",
     arguments: [("Kept", "looseList", "List"), ("Person", "idol", "Person")])
