@@ -1,3 +1,4 @@
+import Foundation
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
