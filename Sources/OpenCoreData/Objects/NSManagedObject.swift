@@ -263,14 +263,12 @@ open class NSManagedObject: NSObject {
   ///
   /// Related objects are printed as IDs. Fires nothing. On the context's queue.
   open override var description: String { descriptionOfValues }
-}
 
-extension NSManagedObject {
   /// Returns the entity whose objects have this class, in the most recently used model.
   ///
   /// A model is in use from its first coordinator on. It's a programmer error if no such model, or
-  /// more than one of its entities, has the class.
-  public class func entity() -> NSEntityDescription {
+  /// more than one of its entities, has the class; an override can choose one.
+  open class func entity() -> NSEntityDescription {
     let found = ManagedObjectClasses.entities(of: self)
     guard let entity = found.first, found.count == 1 else {
       fatalError(
@@ -280,7 +278,9 @@ extension NSManagedObject {
     }
     return entity
   }
+}
 
+extension NSManagedObject {
   /// Returns a fetch request for the objects of this class's entity; see `entity()`.
   ///
   /// Generated classes have their own, whose results are of the class.

@@ -414,6 +414,18 @@ struct CoordinatorCallsTests {
     }
   }
 
+  @Test("A class that two entities have chooses its own")
+  func overriddenEntityIsThatOfFetchRequests() throws {
+    let model = TestModels.company()
+    model.entitiesByName["Employee"]?.managedObjectClassName = "Agent"
+    model.entitiesByName["Department"]?.managedObjectClassName = "Agent"
+    Agent.registerClass(named: "Agent")
+    _ = try SharedStack(.memory, model)
+    Agent.chosen = model.entitiesByName["Department"]
+    let request: NSFetchRequest<any NSFetchRequestResult> = Agent.fetchRequest()
+    #expect(request.entity === model.entitiesByName["Department"])
+  }
+
   @Test("entity() stops for a class that's in no model in use")
   func classWithoutAnEntityIsAProgrammerError() async {
     let unknown = await #expect(
@@ -475,3 +487,10 @@ struct CoordinatorCallsTests {
 
 /// A class of an entity.
 private final class Clerk: NSManagedObject {}
+
+/// A class of two entities.
+private final class Agent: NSManagedObject {
+  nonisolated(unsafe) static var chosen: NSEntityDescription?
+
+  override class func entity() -> NSEntityDescription { chosen ?? super.entity() }
+}
