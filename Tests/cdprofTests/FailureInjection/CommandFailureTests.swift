@@ -253,19 +253,24 @@ struct CommandFailureTests {
   }
 
   /// Such as because the folder above it can't be searched.
-  @Test func anInputThatCannotBeExaminedIsNotCalledMissing() throws {
+  @Test(arguments: [false, true])
+  func anInputThatCannotBeExaminedIsNotCalledMissing(isFile: Bool) throws {
     let folder = try TestFolder()
     let path = folder.file("a.yml").path
     try Data().write(to: folder.file("a.yml"))
-    for check in [InvalidInputError.checkFile, InvalidInputError.checkExists] {
-      let (result, report) = FailingFiles.run(
-        below: folder.url, counting: [.status],
-        failure: .init(.denied, at: 1, isPermanent: true)
-      ) { try check(path) }
-      #expect(report.failures > 0)
-      let error = #expect(throws: InvalidInputError.self) { try result.get() }
-      #expect(error?.message == "\(path) can't be read: permission denied")
+    let (result, report) = FailingFiles.run(
+      below: folder.url, counting: [.status],
+      failure: .init(.denied, at: 1, isPermanent: true)
+    ) {
+      if isFile {
+        try InvalidInputError.checkFile(path)
+      } else {
+        try InvalidInputError.checkExists(path)
+      }
     }
+    #expect(report.failures > 0)
+    let error = #expect(throws: InvalidInputError.self) { try result.get() }
+    #expect(error?.message == "\(path) can't be read: permission denied")
   }
 
   /// Such as because the folder above it can't be searched.
