@@ -343,8 +343,8 @@ extension NSPersistentStoreCoordinator {
       try connection.execute("COMMIT")
     } catch let error as SQLiteError {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The store \(url.relativePath) couldn't be written: \(error)",
-        [NSFilePathErrorKey: url.path])
+        error.isOfCorruptFile ? error.openingCode : NSPersistentStoreOpenError,
+        "The store \(url.relativePath) couldn't be written: \(error)", error.readingInfo(url))
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(
         NSPersistentStoreOpenError, "\(url.relativePath): \(problem)",

@@ -3,11 +3,18 @@ import SQLiteDriver
 // Errors of store files: they name no other type of this module.
 
 extension NSError {
-  /// Returns the error for a file that isn't a usable store, with the next step.
+  /// Returns the error for a file that isn't a usable store, with the next step: 259 with SQLite's
+  /// code if it isn't a database or is corrupt, otherwise 134080.
   static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
-    coreData(
-      NSPersistentStoreOpenError, "The store can't be opened: \(problem).",
-      [NSFilePathErrorKey: url.path])
+    var code = NSPersistentStoreOpenError
+    var info: [String: Any] = [NSFilePathErrorKey: url.path]
+    switch problem {
+    case .notADatabase, .documentStore, .truncated, .corrupt:
+      code = CocoaError.Code.fileReadCorruptFile.rawValue
+      info[NSSQLiteErrorDomain] = Int(problem.code.rawValue)
+    case .missing, .directory, .notAFile, .unreadable, .empty: break
+    }
+    return coreData(code, "The store can't be opened: \(problem).", info)
   }
 
   /// Returns the error for a store that SQLite can't open: that of its corrupt file, if that's the
@@ -15,7 +22,7 @@ extension NSError {
   static func opening(
     _ url: URL, _ error: SQLiteError, isReadOnly: Bool, isInMemory: Bool
   ) -> NSError {
-    if [.corrupt, .notADatabase].contains(error.code.primary), !isInMemory,
+    if error.isOfCorruptFile, !isInMemory,
       let problem = StoreFileProblem.examine(path: url.path)
     {
       return unusableStore(problem, url)
@@ -44,11 +51,23 @@ extension NSError {
 }
 
 extension SQLiteError {
-  /// The error code for a store that can't be opened; if there's no space for a temporary copy, the
-  /// store isn't the cause.
+  /// Whether the file isn't a database, or is corrupt.
+  var isOfCorruptFile: Bool { [.corrupt, .notADatabase].contains(code.primary) }
+
+  /// The error code for a store that can't be opened: 259 if it's corrupt, otherwise 134080; 640 if
+  /// there's no space for a temporary copy, of which the store isn't the cause.
   var openingCode: Int {
-    code.isOutOfSpace
-      ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError
+    if code.isOutOfSpace { return CocoaError.Code.fileWriteOutOfSpace.rawValue }
+    return isOfCorruptFile
+      ? CocoaError.Code.fileReadCorruptFile.rawValue : NSPersistentStoreOpenError
+  }
+
+  /// Returns the user info for a store that can't be read: its path, and SQLite's code if it's
+  /// corrupt.
+  func readingInfo(_ url: URL) -> [String: Any] {
+    var info: [String: Any] = [NSFilePathErrorKey: url.path]
+    if isOfCorruptFile { info[NSSQLiteErrorDomain] = Int(code.rawValue) }
+    return info
   }
 
   /// Returns the message for a store that can't be opened, with what to do about it.

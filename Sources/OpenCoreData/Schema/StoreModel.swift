@@ -173,7 +173,7 @@ extension NSManagedObjectModel {
       }
       throw NSError.coreData(
         error.openingCode, "The store \(url.relativePath) couldn't be read: \(error)",
-        [NSFilePathErrorKey: url.path])
+        error.readingInfo(url))
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(
         NSPersistentStoreOpenError, "\(url.relativePath): \(problem)",

@@ -114,7 +114,7 @@ struct DamagedRowTests {
     connection.close()
     try expectError(NSPersistentStoreOpenError) { _ = try stack.coldContext() }
     try Data("nothing of the kind".utf8).write(to: stack.storeURL)
-    try expectError(NSPersistentStoreOpenError) { _ = try stack.coldContext() }
+    try expectError(CocoaError.Code.fileReadCorruptFile.rawValue) { _ = try stack.coldContext() }
   }
 
   private func number(_ entity: String) throws -> Int {

@@ -94,7 +94,9 @@ struct PowerLossTests {
     let work = StoreWork(testDescription: "creation")
     let store = fixture.template.appendingPathComponent(work.fileName)
     try Data(count: 4_096).write(to: store)
-    #expect(thrownError { _ = try work.open(fixture.template) }?.code == NSPersistentStoreOpenError)
+    #expect(
+      thrownError { _ = try work.open(fixture.template) }?.code
+        == CocoaError.Code.fileReadCorruptFile.rawValue)
     // SQLite's journal of a file that had no pages: the magic number, no records, sectors of 512
     // bytes, and pages of 4,096.
     let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]

@@ -72,6 +72,13 @@ struct HostileStoreTests {
       connection.close()
     case "truncated":
       try Data(contentsOf: stack.storeURL).prefix(5_000).write(to: url)
+    case "document":
+      try Data("<?xml version=\"1.0\"?>\n<!DOCTYPE database SYSTEM \"d\">\n<database/>".utf8)
+        .write(to: url)
+    case "corrupt":
+      var bytes = try Data(contentsOf: stack.storeURL)
+      bytes.replaceSubrange(100..<300, with: Data(repeating: 0xFF, count: 200))
+      try bytes.write(to: url)
     default: try Data("SQLite format 3\0 and no more".utf8).write(to: url)
     }
     return url
@@ -95,14 +102,112 @@ struct HostileStoreTests {
         try coordinator.destroyPersistentStore(
           at: url, type: type, options: [NSPersistentStoreForceDestroyOption: isForced])
       }
-      // A store at /dev/null is in memory.
-      #expect(
-        error?.code
-          == (kind == "device" ? NSPersistentStoreOperationError : NSPersistentStoreOpenError))
+      #expect(error?.code == Self.code(ofDestroying: kind, type))
       #expect(try image() == before)
     }
     var info = stat()
     #expect(kind != "device" || (stat("/dev/null", &info) == 0 && info.st_mode & S_IFMT == S_IFCHR))
+  }
+
+  /// The code of the error of destroying something that isn't a store.
+  private static func code(
+    ofDestroying kind: String, _ type: NSPersistentStore.StoreType
+  ) -> Int {
+    switch kind {
+    // A store at /dev/null is in memory.
+    case "device": NSPersistentStoreOperationError
+    case "text", "truncated", "header only": CocoaError.Code.fileReadCorruptFile.rawValue
+    case "empty", "other database":
+      type == .sqlite ? NSPersistentStoreOpenError : CocoaError.Code.fileReadCorruptFile.rawValue
+    default: NSPersistentStoreOpenError
+    }
+  }
+
+  /// By these codes, programs decide whether to delete a store and to create another one.
+  @Test(
+    "A file that isn't a store is an error with Core Data's code for the cause",
+    arguments: [
+      ("text", 259, 26), ("truncated", 259, 11), ("header only", 259, 11), ("corrupt", 259, 11),
+      ("document", 259, 26), ("empty", 134080, nil), ("folder", 134080, nil), ("fifo", 134080, nil),
+      ("other database", 134080, nil),
+    ] as [(String, Int, Int?)])
+  func unusableStoresHaveCoreDatasCodes(kind: String, code: Int, sqliteCode: Int?) throws {
+    let url = try make(kind)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    var errors = [
+      thrownError {
+        try coordinator.addPersistentStore(
+          type: .sqlite, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+      },
+      thrownError {
+        _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+      },
+      thrownError {
+        try NSPersistentStoreCoordinator.setMetadata(["a": 1], type: .sqlite, at: url)
+      },
+      thrownError { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) },
+      thrownError { try coordinator.destroyPersistentStore(at: url, type: .sqlite) },
+    ]
+    // The tables of a copied file aren't examined.
+    if kind != "other database" {
+      errors.append(
+        thrownError {
+          try coordinator.replacePersistentStore(
+            at: stack.folder.appendingPathComponent("Copy"), withPersistentStoreFrom: url,
+            type: .sqlite)
+        })
+    }
+    // An empty file becomes a store.
+    if kind != "empty" {
+      errors.append(thrownError { try coordinator.addPersistentStore(type: .sqlite, at: url) })
+      let container = NSPersistentContainer(name: "Library", managedObjectModel: stack.model)
+      container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+      container.loadPersistentStores { errors.append($1 as NSError?) }
+    }
+    for error in errors {
+      #expect(error?.domain == NSCocoaErrorDomain && error?.code == code, "\(error as Any)")
+      #expect(error?.userInfo[NSFilePathErrorKey] as? String == url.path)
+      #expect(error?.userInfo[NSSQLiteErrorDomain] as? Int == sqliteCode)
+    }
+  }
+
+  /// The schema is intact, so SQLite finds the corruption when it reads the metadata.
+  @Test("A corrupt page is an error with Core Data's code", arguments: [true, false])
+  func corruptPagesHaveCoreDatasCode(isReadOnly: Bool) throws {
+    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
+    let root = try connection.values(
+      "SELECT rootpage FROM sqlite_master WHERE name = 'Z_METADATA'")
+    let size = try connection.values("PRAGMA page_size")
+    connection.close()
+    guard case .integer(let page)? = root.first?.first, case .integer(let bytes)? = size[0].first
+    else {
+      Issue.record("there's no metadata")
+      return
+    }
+    var file = try Data(contentsOf: stack.storeURL)
+    let start = Int((page - 1) * bytes)
+    file.replaceSubrange(start..<start + 100, with: Data(repeating: 0xFF, count: 100))
+    try file.write(to: stack.storeURL)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    let errors = [
+      thrownError {
+        try coordinator.addPersistentStore(
+          type: .sqlite, at: stack.storeURL,
+          options: [NSReadOnlyPersistentStoreOption: isReadOnly])
+      },
+      thrownError {
+        _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+          type: .sqlite, at: stack.storeURL)
+      },
+      thrownError {
+        try NSPersistentStoreCoordinator.setMetadata(["a": 1], type: .sqlite, at: stack.storeURL)
+      },
+    ]
+    for error in errors {
+      #expect(error?.code == CocoaError.Code.fileReadCorruptFile.rawValue, "\(error as Any)")
+      let number = error?.userInfo[NSSQLiteErrorDomain] as? Int
+      #expect(number.map { $0 & 0xFF } == 11)
+    }
   }
 
   @Test("A corrupt store is destroyed if that's forced")

@@ -224,7 +224,7 @@ struct StoreDocumentTests {
     try Data(Self.apples.replacing(part, with: instead, maxReplacements: 1).utf8)
       .write(to: stack.storeURL)
     let error = try #require(throws: NSError.self) { try stack.coldContext() }
-    #expect(error.code == NSPersistentStoreOpenError)
+    #expect(error.code == CocoaError.Code.fileReadCorruptFile.rawValue)
     let text = error.localizedDescription
     #expect(text.contains(message), "\(text)")
     #expect(text.contains(#/Store\.sqlite:\d+:\d+ /#), "\(text)")
@@ -305,7 +305,7 @@ struct StoreDocumentTests {
     ] {
       try Data(Self.apples.replacing(part, with: instead).utf8).write(to: stack.storeURL)
       let error = try #require(throws: NSError.self) { try stack.coldContext() }
-      #expect(error.code == NSPersistentStoreOpenError)
+      #expect(error.code == CocoaError.Code.fileReadCorruptFile.rawValue)
       #expect(error.localizedDescription.contains("leaves no keys for new objects"))
     }
   }
@@ -326,7 +326,7 @@ struct StoreDocumentTests {
       let error = try #require(throws: NSError.self) {
         try coordinator.addPersistentStore(type: type, at: url)
       }
-      #expect(error.code == NSPersistentStoreOpenError)
+      #expect(error.code == CocoaError.Code.fileReadCorruptFile.rawValue)
       #expect(error.localizedDescription.contains(text), "\(error.localizedDescription)")
     }
   }

@@ -141,13 +141,14 @@ struct AtomicStoreFile {
     }
     if let stamp, stamp.size > StoreLimits.documentSize {
       throw StoreDocument.Problem("it's too large; the limit is \(StoreLimits.documentSize) bytes.")
-        .error(at: url)
+        .error(at: url, code: NSPersistentStoreOpenError)
     }
     let data: Data
     do {
       data = try Data(contentsOf: url)
     } catch {
-      throw StoreDocument.Problem(FileErrorText.of(error)).error(at: url)
+      throw StoreDocument.Problem(FileErrorText.of(error))
+        .error(at: url, code: NSPersistentStoreOpenError)
     }
     do {
       return (try form.document(data), stamp)

@@ -53,11 +53,14 @@ extension StoreDocument {
       self.position = position
     }
 
-    /// Returns the problem of a file as an error of the public API.
-    func error(at url: URL) -> NSError {
+    /// Returns the problem of a file as an error of the public API: 259, unless another code is
+    /// specified for a file whose contents aren't the cause.
+    func error(
+      at url: URL, code: Int = CocoaError.Code.fileReadCorruptFile.rawValue
+    ) -> NSError {
       let path = position.map { "\(url.relativePath):\($0.line):\($0.column)" } ?? url.relativePath
       return NSError.coreData(
-        NSPersistentStoreOpenError, "The store \(path) can't be read: \(message)",
+        code, "The store \(path) can't be read: \(message)",
         [NSFilePathErrorKey: url.path])
     }
   }
