@@ -18,7 +18,7 @@ extension NSError {
   }
 
   /// Returns the error for a store that SQLite can't open: that of its corrupt file, if that's the
-  /// cause.
+  /// cause; 512 with Core Data's reason if a new store's folder doesn't exist.
   static func opening(
     _ url: URL, _ error: SQLiteError, isReadOnly: Bool, isInMemory: Bool
   ) -> NSError {
@@ -27,9 +27,15 @@ extension NSError {
     {
       return unusableStore(problem, url)
     }
-    return coreData(
-      error.openingCode, error.openingMessage(url, isReadOnly: isReadOnly),
-      [NSFilePathErrorKey: url.path, NSSQLiteErrorDomain: Int(error.code.rawValue)])
+    var code = error.openingCode
+    var info: [String: Any] = [
+      NSFilePathErrorKey: url.path, NSSQLiteErrorDomain: Int(error.code.rawValue),
+    ]
+    if !isReadOnly, !isInMemory, error.lacksFolder(of: url) {
+      code = CocoaError.Code.fileWriteUnknown.rawValue
+      info["reason"] = "Failed to create file; code = \(ENOENT)"
+    }
+    return coreData(code, error.openingMessage(url, isReadOnly: isReadOnly), info)
   }
 
   /// Returns the error for a row whose entity ID isn't in the model.
@@ -72,13 +78,19 @@ extension SQLiteError {
 
   /// Returns the message for a store that can't be opened, with what to do about it.
   func openingMessage(_ url: URL, isReadOnly: Bool) -> String {
-    let advice = isReadOnly ? "" : openingAdvice(url.deletingLastPathComponent())
+    let advice = isReadOnly ? "" : openingAdvice(url)
     return "The store \(url.relativePath) couldn't be opened: \(self).\(advice)"
   }
 
-  private func openingAdvice(_ folder: URL) -> String {
-    if code.primary == .cantOpen, !FileStamp.exists(path: folder.path) {
-      return " There's no folder \(folder.path): create it first."
+  /// Returns whether SQLite couldn't open a file because its folder doesn't exist.
+  fileprivate func lacksFolder(of url: URL) -> Bool {
+    code.primary == .cantOpen
+      && !FileStamp.exists(path: url.deletingLastPathComponent().path)
+  }
+
+  private func openingAdvice(_ url: URL) -> String {
+    if lacksFolder(of: url) {
+      return " There's no folder \(url.deletingLastPathComponent().path): create it first."
     }
     if code.isOutOfSpace { return " Free disk space, and open it again." }
     switch code.primary {

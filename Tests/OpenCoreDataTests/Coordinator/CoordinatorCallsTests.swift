@@ -179,7 +179,7 @@ struct CoordinatorCallsTests {
     #expect(metadata["a"] == nil)
   }
 
-  @Test("The error for a store in a folder that doesn't exist names the folder")
+  @Test("The error for a store in a folder that doesn't exist names the folder, and is Core Data's")
   func missingFolderIsNamed() throws {
     let stack = try TestStack(model: TestModels.company())
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
@@ -188,7 +188,13 @@ struct CoordinatorCallsTests {
       try coordinator.addPersistentStore(
         type: .sqlite, at: folder.appendingPathComponent("Store.sqlite"))
     }
-    #expect(error?.code == NSPersistentStoreOpenError)
+    #expect(error?.domain == NSCocoaErrorDomain)
+    #expect(error?.code == CocoaError.Code.fileWriteUnknown.rawValue)
+    #expect(error?.userInfo["reason"] as? String == "Failed to create file; code = 2")
+    #expect(
+      error?.userInfo[NSFilePathErrorKey] as? String
+        == folder.appendingPathComponent("Store.sqlite").path)
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
     let message = try #require(error?.localizedDescription)
     #expect(message.hasSuffix("There's no folder \(folder.path): create it first."), "\(message)")
   }
