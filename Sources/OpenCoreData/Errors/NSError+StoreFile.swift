@@ -4,7 +4,7 @@ import SQLiteDriver
 
 extension NSError {
   /// Returns the error for a file that isn't a usable store, with the next step: 259 with SQLite's
-  /// code if it isn't a database or is corrupt, otherwise 134080.
+  /// code if it isn't a database or is corrupt, 260 if there's no file, otherwise 134080.
   static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
     var code = NSPersistentStoreOpenError
     var info: [String: Any] = [NSFilePathErrorKey: url.path]
@@ -12,7 +12,8 @@ extension NSError {
     case .notADatabase, .documentStore, .truncated, .corrupt:
       code = CocoaError.Code.fileReadCorruptFile.rawValue
       info[NSSQLiteErrorDomain] = Int(problem.code.rawValue)
-    case .missing, .directory, .notAFile, .unreadable, .empty: break
+    case .missing: code = CocoaError.Code.fileReadNoSuchFile.rawValue
+    case .directory, .notAFile, .unreadable, .empty: break
     }
     return coreData(code, "The store can't be opened: \(problem).", info)
   }

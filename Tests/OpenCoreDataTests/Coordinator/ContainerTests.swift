@@ -107,7 +107,7 @@ struct ContainerTests {
       results.append((description.url?.lastPathComponent ?? "", (error as NSError?)?.code))
     }
     #expect(results.map(\.0) == ["none.sqlite", "Company.sqlite", "second.sqlite"])
-    #expect(results.map(\.1) == [NSPersistentStoreOpenError, nil, nil])
+    #expect(results.map(\.1) == [CocoaError.Code.fileReadNoSuchFile.rawValue, nil, nil])
     #expect(container.persistentStoreCoordinator.persistentStores.count == 2)
   }
 
@@ -235,7 +235,7 @@ struct ContainerTests {
       container.loadPersistentStores { codes.append(($1 as NSError?)?.code) }
       return codes
     }
-    #expect(load() == [nil, nil, NSPersistentStoreOpenError])
+    #expect(load() == [nil, nil, CocoaError.Code.fileReadNoSuchFile.rawValue])
     missing.isReadOnly = false
     #expect(load() == [nil])
     #expect(load() == [])

@@ -177,7 +177,7 @@ struct AtomicStoreTests {
       let missing = try #require(throws: NSError.self) {
         try stack.coldContext(options: [NSReadOnlyPersistentStoreOption: true])
       }
-      #expect(missing.code == NSPersistentStoreOpenError)
+      #expect(missing.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
       #expect(try files(stack.folder).nodes == [])
       try add(["one"], to: stack.coldContext())
       let before = try files(stack.folder)
@@ -257,7 +257,7 @@ struct AtomicStoreTests {
       try coordinator.replacePersistentStore(
         at: stack.storeURL, withPersistentStoreFrom: other, type: kind.type)
     }
-    #expect(missing.code == NSPersistentStoreOpenError)
+    #expect(missing.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
     #expect(try names(stack.coldContext()) == ["one", "three", "two"])
   }
 

@@ -116,6 +116,7 @@ struct HostileStoreTests {
     switch kind {
     // A store at /dev/null is in memory.
     case "device": NSPersistentStoreOperationError
+    case "missing": CocoaError.Code.fileReadNoSuchFile.rawValue
     case "text", "truncated", "header only": CocoaError.Code.fileReadCorruptFile.rawValue
     case "empty", "other database":
       type == .sqlite ? NSPersistentStoreOpenError : CocoaError.Code.fileReadCorruptFile.rawValue
@@ -129,7 +130,7 @@ struct HostileStoreTests {
     arguments: [
       ("text", 259, 26), ("truncated", 259, 11), ("header only", 259, 11), ("corrupt", 259, 11),
       ("document", 259, 26), ("empty", 134080, nil), ("folder", 134080, nil), ("fifo", 134080, nil),
-      ("other database", 134080, nil),
+      ("other database", 134080, nil), ("missing", 260, nil),
     ] as [(String, Int, Int?)])
   func unusableStoresHaveCoreDatasCodes(kind: String, code: Int, sqliteCode: Int?) throws {
     let url = try make(kind)
@@ -157,8 +158,8 @@ struct HostileStoreTests {
             type: .sqlite)
         })
     }
-    // An empty file becomes a store.
-    if kind != "empty" {
+    // An empty file becomes a store, and a missing one is created.
+    if kind != "empty", kind != "missing" {
       errors.append(thrownError { try coordinator.addPersistentStore(type: .sqlite, at: url) })
       let container = NSPersistentContainer(name: "Library", managedObjectModel: stack.model)
       container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
