@@ -61,7 +61,8 @@ public let NSPersistentStoreSaveConflictsError = 134050
 public let NSCoreDataError = 134060
 /// The store can't perform the operation.
 public let NSPersistentStoreOperationError = 134070
-/// The store can't be opened.
+/// The store can't be opened, for a reason without a code of its own: a corrupt store is error 259,
+/// a missing one 260.
 public let NSPersistentStoreOpenError = 134080
 /// The store didn't respond in time; OpenCoreData reports SQLite's own error instead.
 public let NSPersistentStoreTimeoutError = 134090

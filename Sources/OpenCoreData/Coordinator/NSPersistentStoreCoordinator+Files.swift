@@ -68,10 +68,11 @@ extension NSPersistentStoreCoordinator {
   /// Replaces a store's files with copies of another's.
   ///
   /// The database is replaced atomically: a crash leaves the old one or the new one.
-  /// - Throws: 134080 if the source isn't a usable store, or the destination is a file but not a
-  ///   store; 134070 if the destination is in use (unless `NSPersistentStoreForceDestroyOption` is
-  ///   true), which never applies to XML and binary stores; 134000 for a type without a file; 640
-  ///   if the disk is full; 512 if the copy can't be created.
+  /// - Throws: 259 if the source, or a file at the destination, is corrupt or isn't of the type;
+  ///   260 if there's no source; 134080 if either isn't a store for another reason; 134070 if the
+  ///   destination is in use (unless `NSPersistentStoreForceDestroyOption` is true), which never
+  ///   applies to XML and binary stores; 134000 for a type without a file; 640 if the disk is full;
+  ///   512 if the copy can't be created.
   public func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -119,9 +120,10 @@ extension NSPersistentStoreCoordinator {
   /// whether it's a store is removed, too. After an error, the store is complete, or its database
   /// is removed; calling it again then removes the other files. A power loss doesn't bring back a
   /// store; if the folder of a document can't be synced to disk, the error says so.
-  /// - Throws: 134080 if there's no file, or it isn't a store of the type; 134070 if the file is in
-  ///   use, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a file;
-  ///   the file system's errors.
+  /// - Throws: 260 if there's no file, 259 if it's corrupt or isn't of the type, 134080 if it isn't
+  ///   a store for another reason; 134070 if it's in use, unless
+  ///   `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a file; the file
+  ///   system's errors.
   public func destroyPersistentStore(
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
@@ -167,7 +169,7 @@ extension NSPersistentStoreCoordinator {
 
   /// Checks that a file to be removed or replaced is a store of the type.
   ///
-  /// - Throws: 134080 with a description of the file.
+  /// - Throws: 259, 260, or 134080 with a description of the file.
   private class func checkIsStore(
     _ url: URL, _ type: NSPersistentStore.StoreType, isForced: Bool
   ) throws {
@@ -195,7 +197,7 @@ extension NSPersistentStoreCoordinator {
 
   /// Checks that a store may be written to a URL: there's no file, an empty one, or a store.
   ///
-  /// - Throws: 134080 with a description of the file.
+  /// - Throws: 259, 260, or 134080 with a description of the file.
   class func checkReplaceable(
     _ url: URL, _ type: NSPersistentStore.StoreType, _ options: [AnyHashable: Any]?
   ) throws {
@@ -273,8 +275,8 @@ extension NSPersistentStoreCoordinator {
   /// version hashes: digests of the model that it contains are included, so that
   /// `isConfiguration(withName:compatibleWithStoreMetadata:)` can compare any model. The document
   /// of an XML or binary store is read as a whole.
-  /// - Throws: 134000 for a type without a file, 134080 with a message if the file isn't a usable
-  ///   store.
+  /// - Throws: 134000 for a type without a file, 259 if the file is corrupt or isn't of the type,
+  ///   260 if there's none, 134080 if it isn't a usable store for another reason.
   public class func metadataForPersistentStore(
     type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
@@ -306,7 +308,8 @@ extension NSPersistentStoreCoordinator {
   ///
   /// Its entities have the version hashes of the store. Two statements and those of the metadata;
   /// no file is modified.
-  /// - Throws: 134080 with a message if the file isn't a usable SQLite store, or contains no model.
+  /// - Throws: 259 if the file isn't a database or is corrupt, 260 if there's none, 134080 if it
+  ///   isn't a usable store for another reason, or contains no model.
   public class func cachedModelForPersistentStore(
     at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectModel {

@@ -102,10 +102,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   ///     `configurationName` of a store with all entities, for all.
   ///   - storeURL: The store's file.
   ///   - options: The options of the store by key, such as `NSReadOnlyPersistentStoreOption`.
-  /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an
-  ///   option is invalid; 134100 if it was created with another model and isn't to be migrated, the
-  ///   errors of migration 134110, 134130, and 134140; 134020 if it lacks tables or columns, 134000
-  ///   for an unknown type, 134070 for a configuration that isn't in the model.
+  /// - Throws: 259 if the file is corrupt or isn't of the type, with SQLite's code for
+  ///   `NSSQLiteErrorDomain`; 260 if there's none and it's opened read-only; 512 if the folder of a
+  ///   new SQLite store doesn't exist; 134080 if it isn't a usable store for another reason, was
+  ///   already added, or an option is invalid; 134100 if it was created with another model and
+  ///   isn't to be migrated, the errors of migration 134110, 134130, and 134140; 134020 if it lacks
+  ///   tables or columns, 134000 for an unknown type, 134070 for a configuration that isn't in the
+  ///   model.
   @discardableResult
   open func addPersistentStore(
     type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,

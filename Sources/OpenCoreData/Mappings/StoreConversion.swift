@@ -238,11 +238,11 @@ extension NSPersistentStoreCoordinator {
   /// of a document in memory. A program's own store is read and written through contexts, all
   /// objects at once; a new one is added to a coordinator of its own first, and must have none.
   /// - Returns: The new store.
-  /// - Throws: 134000 for an unknown type, 134080 if there's a file at the URL that isn't a store,
-  ///   or a program's own store that has objects, 134070 for a store of another coordinator, one
-  ///   that is being written continuously, or a SQLite store at the URL that's in use (unless
-  ///   `NSPersistentStoreForceDestroyOption` is true); the file system's errors. After an error,
-  ///   the old store is still added.
+  /// - Throws: 134000 for an unknown type, 259 if there's a file at the URL that's corrupt or isn't
+  ///   of the type, 134080 if it isn't a store for another reason, or is a program's own store with
+  ///   objects, 134070 for a store of another coordinator, one that is being written continuously,
+  ///   or a SQLite store at the URL that's in use (unless `NSPersistentStoreForceDestroyOption` is
+  ///   true); the file system's errors. After an error, the old store is still added.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,

@@ -17,7 +17,7 @@ package struct StoreModel: Sendable {
 
   /// Reads the model of a store, which is opened read-only.
   ///
-  /// - Throws: 134080 with a message if the file isn't a usable store.
+  /// - Throws: The errors of `inspecting(at:_:)`.
   package static func ofStore(at url: URL) throws -> StoreModel {
     try NSManagedObjectModel.inspecting(at: url) { connection, metadata in
       try StoreModel(reading: connection, metadata)
@@ -110,7 +110,7 @@ extension NSManagedObjectModel {
   ///
   /// The file is opened read-only.
   ///
-  /// - Throws: 134080 with a message if the file isn't a usable store or contains no model.
+  /// - Throws: 134080 if the file contains no model; the errors of `inspecting(at:_:)`.
   package static func inStore(at url: URL) throws -> NSManagedObjectModel {
     try inspecting(at: url) { connection, _ in try storedModel(on: connection, url) }
   }
@@ -120,7 +120,7 @@ extension NSManagedObjectModel {
   ///
   /// The file is opened read-only.
   ///
-  /// - Throws: 134080 with a message if the file isn't a usable store.
+  /// - Throws: The errors of `inspecting(at:_:)`.
   package func configuration(ofStoreAt url: URL) throws -> String? {
     try Self.inspecting(at: url) { _, metadata in
       configuration(ofStoreWith: metadata.values)
@@ -131,7 +131,7 @@ extension NSManagedObjectModel {
   /// metadata.
   ///
   /// Mapping models and stages refer to Core Data's hashes, which the model doesn't contain.
-  /// - Throws: 134080 with a message if the file isn't a usable store or contains no model.
+  /// - Throws: 134080 if the file contains no model; the errors of `inspecting(at:_:)`.
   static func inStoreWithVersionHashes(at url: URL) throws -> NSManagedObjectModel {
     try inspecting(at: url) { connection, metadata in
       let model = try storedModel(on: connection, url)
@@ -153,6 +153,9 @@ extension NSManagedObjectModel {
   }
 
   /// Inspects a store's file and its metadata, and converts errors to those of the public API.
+  ///
+  /// - Throws: 259 if it isn't a database or is corrupt, 260 if there's no file, 640 if there's no
+  ///   space for a temporary copy, 134080 if it isn't a usable store for another reason.
   static func inspecting<Result>(
     at url: URL, _ read: (Connection, StoreMetadata) throws -> Result
   ) throws -> Result {

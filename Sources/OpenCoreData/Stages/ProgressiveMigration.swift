@@ -77,8 +77,8 @@ public struct ProgressiveMigration {
   ///   - bundles: The bundles to search for mapping models, in addition to the folders.
   /// - Throws: 134130 if the store has none of the versions, 134506 if it has a later one, 134140
   ///   if a step can't be inferred and has no mapping model; 134070 if a version on the way doesn't
-  ///   have the configuration that the store was made with; 134080 if the store, a model, or a
-  ///   mapping model can't be read.
+  ///   have the configuration that the store was made with; 134080 if a model or a mapping
+  ///   model can't be read; the errors of reading the metadata of the store.
   public init(
     storeURL: URL, versionsURL: URL, to version: String? = nil, bundles: [Bundle] = []
   ) throws {

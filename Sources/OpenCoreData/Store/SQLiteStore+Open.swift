@@ -73,7 +73,8 @@ extension SQLiteStore {
 
   /// Returns whether there's a file that isn't empty.
   ///
-  /// - Throws: 134080 if it can't be a store, or there's none and it's to be read.
+  /// - Throws: 259 if it isn't a database or is corrupt, 260 if there's none and it's to be read,
+  ///   134080 if it can't be a store for another reason.
   private static func fileExists(at url: URL, _ isReadOnly: Bool) throws -> Bool {
     guard isReadOnly || FileManager.default.fileExists(atPath: url.path) else { return false }
     let problem = StoreFileProblem.examine(path: url.path, isOpenedNext: !isReadOnly)

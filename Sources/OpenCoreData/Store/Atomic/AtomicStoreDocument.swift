@@ -19,9 +19,9 @@ final class AtomicStoreDocument: Sendable {
 
   /// Opens the store in a file, or creates the file.
   ///
-  /// - Throws: 134080 if the file isn't such a store, can't be created, or is to be opened
-  ///   read-only and doesn't exist; 134100 if it was created with another model, 134020 if its
-  ///   objects don't fit the model.
+  /// - Throws: 259 if the file isn't such a store, 260 if it's to be opened read-only and doesn't
+  ///   exist, 134080 if it can't be read or created; 134100 if it was created with another model,
+  ///   134020 if its objects don't fit the model.
   static func open(
     _ form: AtomicStoreForm, at url: URL, model: NSManagedObjectModel, configuration: String?,
     storeIndex: Int, options: [AnyHashable: Any]?
@@ -131,7 +131,8 @@ struct AtomicStoreFile {
 
   /// Reads the file once.
   ///
-  /// - Throws: 134080 with a message if it can't be read or isn't a store of its form.
+  /// - Throws: 259 with a message if it isn't a store of its form, 260 if it doesn't exist, 134080
+  ///   if it can't be read.
   func read() throws -> (document: StoreDocument, stamp: FileStamp?) {
     // The stamp comes first: the next save detects a write in between.
     let stamp = FileStamp(path: url.path)
