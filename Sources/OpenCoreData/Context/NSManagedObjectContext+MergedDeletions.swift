@@ -10,8 +10,8 @@ extension NSManagedObjectContext {
   /// and new objects that a cascade rule applies to are deleted. A reference stays if its
   /// relationship has no inverse, or one with the rule No Action. No relationship is read for that,
   /// and `prepareForDeletion` isn't called for the objects of the rows. **Cost:** one pass over the
-  /// changed objects; with `rereads`, or in a child, one over the registered objects, and one SELECT
-  /// for each entity of refreshed objects.
+  /// changed objects; with `rereads`, or in a child, one over the registered objects, and one
+  /// SELECT for each entity of refreshed objects.
   /// - Parameters:
   ///   - identities: The rows.
   ///   - rereads: Whether the row cache may have outdated rows of the objects to refresh.
