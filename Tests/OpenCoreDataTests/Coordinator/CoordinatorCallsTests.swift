@@ -423,8 +423,7 @@ struct CoordinatorCallsTests {
   @Test("A class that two entities have chooses its own")
   func overriddenEntityIsThatOfFetchRequests() throws {
     let model = TestModels.company()
-    model.entitiesByName["Employee"]?.managedObjectClassName = "Agent"
-    model.entitiesByName["Department"]?.managedObjectClassName = "Agent"
+    for entity in model.entities { entity.managedObjectClassName = "Agent" }
     Agent.registerClass(named: "Agent")
     _ = try SharedStack(.memory, model)
     Agent.chosen = model.entitiesByName["Department"]
@@ -497,6 +496,5 @@ private final class Clerk: NSManagedObject {}
 /// A class of two entities.
 private final class Agent: NSManagedObject {
   nonisolated(unsafe) static var chosen: NSEntityDescription?
-
   override class func entity() -> NSEntityDescription { chosen ?? super.entity() }
 }
