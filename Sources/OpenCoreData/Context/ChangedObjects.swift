@@ -86,8 +86,7 @@ struct ChangedObjects {
 extension Set<NSManagedObject> {
   /// Creates a set of changed objects.
   ///
-  /// Retains each once. `init(_:)` also retains what `insert` returns, which for objects that
-  /// aren't in the processor's cache takes as long as the insertion.
+  /// Retains each once; `init(_:)` also retains and releases what `insert` returns.
   init(changed objects: [NSManagedObject]) {
     self.init(minimumCapacity: objects.count)
     for object in objects { update(with: object) }

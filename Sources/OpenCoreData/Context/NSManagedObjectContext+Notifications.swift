@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
       let handle = store(at: layout.storeIndex)?.handle
       repeat {
         let key = objects[start].primaryKey
-        // Unlike `insert`, `update` doesn't return the new member, whose retaining costs more.
+        // Unlike `insert`, `update` doesn't return the new member, retained.
         ids.update(
           with: NSManagedObjectID(layout: layout, primaryKey: key, handle: key > 0 ? handle : nil))
         start += 1
