@@ -81,6 +81,17 @@ struct HostileFilesTests {
         == [[.integer(0), .integer(1_000)]])
   }
 
+  @Test("a file system without a limit isn't full")
+  func fileSystemsWithoutBlocksAreNotFull() {
+    var space = statvfs()
+    #expect(FreeSpace.bytes(space) == nil)
+    space.f_blocks = 10
+    space.f_frsize = 512
+    #expect(FreeSpace.bytes(space) == 0)
+    space.f_bavail = 3
+    #expect(FreeSpace.bytes(space) == 1_536)
+  }
+
   @Test("a journal that would restore a database of terabytes is an error")
   func journalWithHugePageCountIsAnError() throws {
     let folder = try TemporaryFolder()

@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 
 /// The reason why a file can't be used.
 struct FileProblem: Error {
@@ -154,7 +155,8 @@ enum FileDescriptors {
   ) throws(FileProblem) {
     let (file, size) = try openRegular(name, in: source)
     defer { close(file) }
-    try checkSpace(for: size, in: target)
+    // A sparse file can be larger than the disk.
+    if let free = FreeSpace.bytes(in: target), UInt64(size) > free { throw FileProblem(ENOSPC) }
     let copy = openat(target, new ?? name, creating, 0o666)
     guard copy >= 0 else { throw FileProblem(errno) }
     defer { close(copy) }
@@ -165,15 +167,6 @@ enum FileDescriptors {
       unlinkat(target, new ?? name, 0)
       throw error
     }
-  }
-
-  /// Throws an error before a copy that can't be completed: a sparse file can be larger than the
-  /// disk.
-  private static func checkSpace(for size: Int64, in folder: Int32) throws(FileProblem) {
-    var space = statvfs()
-    guard fstatvfs(folder, &space) == 0 else { return }
-    let free = UInt64(space.f_bavail).multipliedReportingOverflow(by: UInt64(space.f_frsize))
-    guard free.overflow || UInt64(size) <= free.partialValue else { throw FileProblem(ENOSPC) }
   }
 
   /// Adds the bytes of an open file, from its position on, to another one.

@@ -146,14 +146,11 @@ package enum RolledBackCopy {
   private static func checkSpace(
     for size: Int64, of source: String, at copy: String
   ) throws(SQLiteError) {
-    var space = statvfs()
     let folder = copy.lastIndex(of: "/").map { String(copy[..<$0]) } ?? "."
-    guard statvfs(folder.isEmpty ? "/" : folder, &space) == 0 else { return }
-    let free = UInt64(space.f_bavail).multipliedReportingOverflow(by: UInt64(space.f_frsize))
-    guard !free.overflow, UInt64(size) > free.partialValue else { return }
+    guard let free = FreeSpace.bytes(atPath: folder.isEmpty ? "/" : folder), UInt64(size) > free
+    else { return }
     throw SQLiteError(
-      code: .full,
-      message: "couldn't copy \(source): it has \(size) bytes, and \(free.partialValue) are free")
+      code: .full, message: "couldn't copy \(source): it has \(size) bytes, and \(free) are free")
   }
 
   private static func create(_ path: String) throws(SQLiteError) -> Int32 {
