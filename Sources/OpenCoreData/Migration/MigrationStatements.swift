@@ -171,21 +171,3 @@ struct MigrationFailure: Error, Sendable {
     }
   }
 }
-
-extension SQLiteValue {
-  /// The value as an SQL literal.
-  var literal: String {
-    switch self {
-    case .null: "NULL"
-    case .integer(let value): value == .min ? "(-9223372036854775807 - 1)" : "\(value)"
-    case .real(let value):
-      value.isNaN ? "NULL" : value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : "\(value)"
-    case .text(let text):
-      // A literal ends at a NUL.
-      text.utf8.contains(0)
-        ? "CAST(\(SQLiteValue.blob(Array(text.utf8)).literal) AS TEXT)" : SQLSyntax.literal(text)
-    case .blob(let bytes):
-      "x'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
-    }
-  }
-}

@@ -202,10 +202,8 @@ extension PredicateTranslation {
 extension SQLFragment {
   /// The fragment with a literal instead of a `?` for bytes; any other fragment unchanged.
   fileprivate var withBytesInText: SQLFragment {
-    guard sql == "?", case .value(.blob(let bytes))? = binds.first else { return self }
-    let digits = Array("0123456789ABCDEF".utf8)
-    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    return SQLFragment(sql: "X'" + String(decoding: text, as: UTF8.self) + "'")
+    guard sql == "?", case .value(let value)? = binds.first, case .blob = value else { return self }
+    return SQLFragment(sql: value.literal)
   }
 }
 

@@ -28,3 +28,20 @@ package enum SQLSyntax {
     return String(decoding: bytes, as: UTF8.self)
   }
 }
+
+extension SQLiteValue {
+  /// The value as an SQL literal.
+  package var literal: String {
+    switch self {
+    case .null: "NULL"
+    case .integer(let value): value == .min ? "(-9223372036854775807 - 1)" : "\(value)"
+    case .real(let value):
+      value.isNaN ? "NULL" : value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : "\(value)"
+    case .text(let text):
+      // A literal ends at a NUL.
+      text.utf8.contains(0)
+        ? "CAST(\(SQLiteValue.blob(Array(text.utf8)).literal) AS TEXT)" : SQLSyntax.literal(text)
+    case .blob(let bytes): "x'\(SQLiteValue.hexadecimal(bytes))'"
+    }
+  }
+}

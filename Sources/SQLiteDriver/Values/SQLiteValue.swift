@@ -23,19 +23,19 @@ extension SQLiteValue: CustomStringConvertible {
     case .integer(let value): String(value)
     case .real(let value): String(value)
     case .text(let value): "\"\(value)\""
-    case .blob(let bytes): SQLiteValue.hexadecimal(bytes)
+    case .blob(let bytes): "<\(SQLiteValue.hexadecimal(bytes))>"
     }
   }
 
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+  /// Returns two digits for each byte.
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
-    var characters: [UInt8] = [UInt8(ascii: "<")]
-    characters.reserveCapacity(bytes.count * 2 + 2)
+    var characters: [UInt8] = []
+    characters.reserveCapacity(bytes.count * 2)
     for byte in bytes {
       characters.append(digits[Int(byte >> 4)])
       characters.append(digits[Int(byte & 15)])
     }
-    characters.append(UInt8(ascii: ">"))
     return String(decoding: characters, as: UTF8.self)
   }
 }
