@@ -447,7 +447,7 @@ struct UndoTests {
         context.processPendingChanges()
       }
       let begin = threadTime()
-      for _ in 0..<4_000 {
+      for _ in 0..<8_000 {
         context.undo()
         context.redo()
       }
