@@ -118,6 +118,19 @@ struct StatementTests {
     }
   }
 
+  /// Two hundred lists of thousands of values would take more than a gigabyte.
+  @Test func longStatementsAreNotKept() throws {
+    let connection = try memory()
+    for (count, isKept) in [(2_000, true), (20_000, false)] {
+      let list = Array(repeating: "x'01'", count: count).joined(separator: ", ")
+      let sql = "SELECT x'01' IN (\(list))"
+      let first = try connection.statement(sql)
+      #expect(try first.step() && first.int64(0) == 1)
+      first.reset()
+      #expect(try (connection.statement(sql) === first) == isKept)
+    }
+  }
+
   @Test func executeRunsEveryStatement() throws {
     let connection = try memory()
     try connection.execute(

@@ -3,9 +3,10 @@ import CSQLite
 extension Connection {
   /// Returns a prepared statement for SQL, reset and without bound values.
   ///
-  /// Statements are prepared once and cached; the same SQL returns the same statement. If the
-  /// cached statement is in use, this method returns a second one that isn't cached. A statement is
-  /// available again after `reset()`, after the last row, or when it's released.
+  /// Statements are prepared once and cached, except very long ones; the same SQL returns the same
+  /// statement. If the cached statement is in use, this method returns a second one that isn't
+  /// cached. A statement is available again after `reset()`, after the last row, or when it's
+  /// released.
   ///
   /// - Throws: An error if SQLite can't prepare the SQL, if it's empty, or if it contains more than
   ///   one statement or a zero byte.
@@ -18,6 +19,7 @@ extension Connection {
     case .taken:
       return try prepare(sql, flags: 0)
     case .absent:
+      guard sql.utf8.count <= StatementCache.longestText else { return try prepare(sql, flags: 0) }
       let statement = try prepare(sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
       statements.insert(statement)
       return statement
@@ -268,6 +270,10 @@ struct StatementCache {
     var statement: Statement
     var lastUse: UInt64
   }
+
+  /// The number of bytes beyond which a statement isn't cached: a list of values in the text differs
+  /// each time, and takes megabytes.
+  static let longestText = 100_000
 
   private let limit: Int
   private var slots: [Slot] = []
