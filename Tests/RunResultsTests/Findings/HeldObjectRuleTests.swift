@@ -177,6 +177,7 @@ struct HeldObjectRuleTests {
 
   private static let again = "fetch Mood as again"
   private static let realized = "fetch Mood faults no as again"
+  private static let part = "fetch Mood faults no limit 5 as moods"
   private static let seven = "fetch Mood where \"latitude == 7\" as again"
 
   @Test(
@@ -187,12 +188,17 @@ struct HeldObjectRuleTests {
       (fetched + [batch, "fetch Mood refreshes yes as again", "touch again latitude"], false),
       (fetched + [batch, seven, "touch again latitude"], false),
       (fetched + ["batch-delete Mood", again, "touch again date"], false),
+      // The other objects are new in the context.
+      ([part, batch, realized, "touch again latitude offset 9"], false),
+      ([part, batch, realized, "touch moods latitude"], true),
       // The faults are fulfilled with current rows, also if the objects are read twice.
       (["fetch Mood as moods", batch, again] + twice, false),
       (["fetch Mood as moods", batch, realized] + twice, false),
       (["fetch Mood values no limit 5 as moods", batch] + twice, false),
       (fetched + [batch, again, "refresh moods"] + twice, false),
       (fetched + [batch, "refresh moods", again] + twice, false),
+      (fetched + [batch, "refresh moods", realized, "touch again latitude"], false),
+      (fetched + ["refresh moods", batch, realized] + twice, false),
       (fetched + [batch, "refresh moods"] + twice, true),
     ] as [([String], Bool)])
   func staleObjectsAreThoseWithOldRows(lines: [String], fires: Bool) throws {

@@ -82,8 +82,16 @@ enum UnmergedBatchRule {
 /// The results whose objects can be stale after a batch request.
 private struct StaleResults {
   private struct Held {
-    var fetch: Step
-    var context: String
+    let fetch: Step
+    let context: String
+    /// Whether the fetch realized the objects, and no step turned them into faults since.
+    var isRealized: Bool
+
+    init(fetch: Step, context: String) {
+      self.fetch = fetch
+      self.context = context
+      isRealized = fetch.flag(of: .faults) == false
+    }
   }
 
   private let work: FinishedWork
@@ -176,22 +184,18 @@ private struct StaleResults {
     if let name = part.step.name { held[name] = again }
   }
 
-  /// Removes the results whose objects a fetch can have realized, and returns its own if it has the
-  /// objects of another one, which it doesn't update.
+  /// Removes the results whose objects a fetch can have realized, and returns its own if it has all
+  /// objects of the entity, as another one, which it doesn't update.
   private mutating func takeFetch(_ part: FinishedWork.Part) -> Held? {
     let fetch = part.step
     if fetch.flag(of: .faults) == false {
-      held = held.filter {
-        $0.value.context != part.context || $0.value.fetch.flag(of: .faults) == false
-      }
+      held = held.filter { $0.value.context != part.context || $0.value.isRealized }
     }
     // After an update, other rows can match a predicate.
-    let isWhole =
-      fetch.resultKind == .objects && fetch.option(.predicate) == nil && !fetch.limits(.limit)
-      && !fetch.limits(.offset)
-    guard isWhole, work.parts[position].step.verb == .batchUpdate,
+    guard fetch.resultKind == .objects, fetch.isWhole,
+      work.parts[position].step.verb == .batchUpdate,
       held.values.contains(where: {
-        $0.context == part.context && $0.fetch.subject == fetch.subject
+        $0.context == part.context && $0.fetch.subject == fetch.subject && $0.fetch.isWhole
       })
     else { return nil }
     return Held(fetch: fetch, context: part.context)
@@ -211,13 +215,17 @@ private struct StaleResults {
     held = held.filter { !contexts.contains($0.value.context) }
   }
 
-  /// Removes the results that a step releases.
+  /// Removes the results that a step releases, and notes which have faults.
   private mutating func release(_ part: FinishedWork.Part) {
     switch part.step.verb {
     case .reset: held = held.filter { $0.value.context != part.context }
     case .drop:
       held[part.step.subject] = nil
       held = held.filter { $0.value.context != part.step.subject }
+    case .refresh:
+      for (name, result) in held where result.context == part.context {
+        held[name]?.isRealized = false
+      }
     default: break
     }
   }
@@ -258,11 +266,15 @@ private struct StaleResults {
     }
     // Either every row was changed, or the fetch has no predicate or the same one, and all objects
     // are read.
-    if batch.option(.predicate) == nil, !batch.limits(.limit), !batch.limits(.offset) {
-      return true
-    }
-    let parts: [OptionWord] = [.limit, .offset]
-    guard parts.allSatisfy({ !touch.limits($0) && !fetch.limits($0) }) else { return false }
+    if batch.isWhole { return true }
+    guard !touch.isLimited, !fetch.isLimited else { return false }
     return fetch.option(.predicate) == nil || fetch.option(.predicate) == batch.option(.predicate)
   }
+}
+
+extension Step {
+  /// Whether the step has no predicate, limit, and offset.
+  fileprivate var isWhole: Bool { option(.predicate) == nil && !isLimited }
+
+  fileprivate var isLimited: Bool { limits(.limit) || limits(.offset) }
 }
