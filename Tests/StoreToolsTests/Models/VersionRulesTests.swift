@@ -158,6 +158,19 @@ struct VersionRulesTests {
     #expect(try findings(test.old, test.passing).filter { names.contains($0.rule) }.isEmpty)
   }
 
+  @Test("A derivation is new only if the attribute had none", arguments: [false, true])
+  func messageStatesWhetherADerivationIsNew(isNew: Bool) throws {
+    func version(_ derivation: String) -> String {
+      Self.mood(
+        Self.attribute("code") + Self.attribute("nonempty")
+          + Self.attribute("short", #"optional="YES" \#(derivation)"#))
+    }
+    let old = version(isNew ? "" : #"derived="YES" derivationExpression="nonempty""#)
+    let found = try findings(old, version(Self.derivation))
+      .first { $0.rule == "derivation-without-modifier" }
+    #expect(found?.error.message.contains("don't compute the values") == isNew)
+  }
+
   // MARK: Versions that were edited
 
   private func folderOfVersions(_ name: String, second: String) throws -> String {

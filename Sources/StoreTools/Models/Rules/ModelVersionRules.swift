@@ -76,7 +76,7 @@ struct UnmigratedDerivationRule: ModelRule {
     guard checked.change?.comparison.effect == MigrationEffect.none else { return [] }
     return checked.changes(of: .attribute).compactMap { difference, entity in
       guard difference.isOfDerivation, let detail = difference.detail else { return nil }
-      let isNew = detail.hasPrefix("derivation from none")
+      let isNew = detail.hasPrefix("derivation from none to ")
       return finding(
         "The \(detail) changes no version hash, so existing stores open without a migration and "
           + (isNew ? "don't compute the values." : "still compute the values as before."),
