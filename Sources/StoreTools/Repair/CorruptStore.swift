@@ -247,7 +247,8 @@ struct CorruptStore {
   /// Maps a model, or one of its configurations, to the tables and entity IDs that the file has or
   /// had.
   ///
-  /// An ID that no row has is ignored if the rows then have one that the file doesn't state.
+  /// If rows have IDs that `Z_PRIMARYKEY` doesn't contain, the IDs in it that no row has are
+  /// replaced by the smallest unused ones, provided that all IDs of rows are then known.
   ///
   /// **Cost:** reads some leaf pages of each table.
   /// - Throws: A `SQLiteError`.
