@@ -15,8 +15,8 @@ enum UnmergedBatchRule {
     condition:
       "A batch update or delete changed rows, a context of its coordinator had objects that are "
       + "certainly among them, and a later step reads what was changed with no `merge` of rows of the "
-      + "entity into the context, and no `reset` of it, in between. A `refresh` helps only if a fetch "
-      + "has updated the row cache before it.",
+      + "entity into the context, and no `reset` of it, in between. A `refresh` helps only with a fetch "
+      + "before or after it, which updates the row cache.",
     remedy: "Call `mergeChanges(fromRemoteContextSave:into:)` with the object IDs that the request "
       + "returns.",
     search: .work(findings))
