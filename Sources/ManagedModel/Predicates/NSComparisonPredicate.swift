@@ -100,10 +100,13 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     init(
       _ left: NSExpression, _ modifier: Modifier, _ type: Operator, _ right: NSExpression
     ) {
-      hasKeyOnLeft = left.hasOnlyKey
-      hasConstantOnRight =
-        modifier == .direct && right.isConstant && (hasKeyOnLeft || type != .contains)
-      constant = hasConstantOnRight ? right.constant.nilIfNotANumber : .null
+      // The initializer doesn't read its own properties: as the type can't be copied, Swift 6.3
+      // would then destroy the constant that isn't initialized yet.
+      let hasKey = left.hasOnlyKey
+      let hasConstant = modifier == .direct && right.isConstant && (hasKey || type != .contains)
+      hasKeyOnLeft = hasKey
+      hasConstantOnRight = hasConstant
+      constant = hasConstant ? right.constant.nilIfNotANumber : .null
     }
   }
 

@@ -368,6 +368,26 @@ struct PredicateEvaluationTests {
     #expect(text.contains("the argument for %@ is Int") && text.contains("%ld"))
   }
 
+  @Test func newComparisonsDoNotReleaseWhatTheirMemoryContained() {
+    final class Constant {}
+    var constant = Constant()
+    let key = NSExpression(forKeyPath: "name")
+    let number = NSExpression(forConstantValue: 1)
+    // It's never released, so that a failure doesn't stop the process.
+    let object = Unmanaged.passRetained(NSExpression(forConstantValue: constant))
+    for _ in 0..<100 {
+      // The second comparison gets the memory of the first.
+      for right in [object.takeUnretainedValue(), number] {
+        _ = NSComparisonPredicate(
+          leftExpression: key, rightExpression: right, modifier: .direct, type: .equalTo)
+      }
+      guard !isKnownUniquelyReferenced(&constant) else {
+        Issue.record("a comparison released the constant of another one")
+        return
+      }
+    }
+  }
+
   @Test func invalidPredicatesAreProgrammerErrors() async {
     let unfinished = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
