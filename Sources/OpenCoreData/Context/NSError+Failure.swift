@@ -25,6 +25,14 @@ extension NSError {
       return coreData(
         NSCoreDataError, "The predicate can't be evaluated: \(error.message).", info)
     }
+    if error.isOfNesting {
+      // Only predicates and expressions are nested deeply.
+      return coreData(
+        NSCoreDataError,
+        "The predicate or expression is nested too deeply for SQLite (\(error.message)): its parser "
+          + "has a stack of 100 entries, of which each level takes one to four. Use fewer levels, or "
+          + "filter the fetched objects.", info)
+    }
     return coreData(NSSQLiteError, error.description, info)
   }
 }

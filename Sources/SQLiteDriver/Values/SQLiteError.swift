@@ -40,6 +40,12 @@ package struct SQLiteError: Error, Sendable, Hashable {
     }
     self.init(code: ResultCode(rawValue: code), message: message, sql: sql, offset: offset)
   }
+
+  /// Whether the SQL is nested more deeply than SQLite can parse, which has no code of its own.
+  package var isOfNesting: Bool {
+    code == .error
+      && (message == "parser stack overflow" || message.hasPrefix("Expression tree is too large"))
+  }
 }
 
 extension SQLiteError {

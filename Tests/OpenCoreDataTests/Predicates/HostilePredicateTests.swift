@@ -102,6 +102,47 @@ import Testing
     }
   }
 
+  @Test("a predicate that SQLite's parser can't nest is an error of the request")
+  func predicatesBeyondTheParserStackAreErrors() throws {
+    let item = SchemaModels.entity(
+      "Item", [SchemaModels.attribute("size", .integer32AttributeType)])
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    let stack = try SharedStack(.sqlite, model)
+    let context = stack.context()
+    let term = NSPredicate(format: "size == 1")
+    let (size, one) = (NSExpression(forKeyPath: "size"), NSExpression(forConstantValue: 1))
+    func comparison(_ deepen: (NSExpression) -> NSExpression) -> NSPredicate {
+      let left = (0..<120).reduce(size) { deep, _ in deepen(deep) }
+      return NSComparisonPredicate(
+        leftExpression: left, rightExpression: one, modifier: .direct, type: .equalTo)
+    }
+    let predicates = [
+      (0..<120).reduce(term) { deep, level in
+        NSCompoundPredicate(type: level % 2 == 0 ? .or : .and, subpredicates: [term, deep])
+      },
+      (0..<120).reduce(term) { deep, _ in NSCompoundPredicate(notPredicateWithSubpredicate: deep) },
+      comparison { NSExpression(forFunction: "add:to:", arguments: [one, $0]) },
+      comparison {
+        NSExpression(forConditional: term, trueExpression: one, falseExpression: $0)
+      },
+    ]
+    context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      for predicate in predicates {
+        request.predicate = predicate
+        let errors = [
+          thrownError { _ = try context.fetch(request) },
+          thrownError { _ = try context.count(for: request) },
+        ]
+        for error in errors {
+          #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError)
+          #expect(error?.localizedDescription.contains("is nested too deeply for SQLite") == true)
+        }
+      }
+    }
+  }
+
   @Test(arguments: [StoreKind.sqlite, .memory])
   func deepCompoundPredicatesAreErrorsAndAreReleased(kind: StoreKind) throws {
     let item = SchemaModels.entity(
