@@ -163,8 +163,14 @@ extension SQLiteStore {
       case .lockedVersion, .entity, .order: .null
       }
     }
-    return try change(
-      sql, binds, [], returning: returning, kind: .insert, entity, on: connection, in: scope)
+    do {
+      return try change(
+        sql, binds, [], returning: returning, kind: .insert, entity, on: connection, in: scope)
+    } catch let error as SQLiteError
+      where error.code == .constraintUnique && updates && layout.constraints.count > 1
+    {
+      throw NSError.severalUniqueRows(of: entity.name, error.message)
+    }
   }
 
   /// Updates a stored row that has the constrained values with the given values.

@@ -64,6 +64,14 @@ extension NSError {
         + "context a merge policy.",
       [NSPersistentStoreSaveConflictsErrorKey: conflicts])
   }
+
+  /// Returns the error for a row of a batch insertion that has the unique values of several rows.
+  static func severalUniqueRows(of entity: String, _ message: String) -> NSError {
+    coreData(
+      NSManagedObjectConstraintMergeError,
+      "A row to insert into '\(entity)' has the unique values of several rows, of which only one can be "
+        + "updated (\(message)). Change its values, or delete the other rows first.")
+  }
 }
 
 extension CocoaError {

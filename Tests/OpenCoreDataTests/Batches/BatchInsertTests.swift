@@ -123,6 +123,32 @@ struct BatchInsertTests {
     }
   }
 
+  @Test("A row with the unique values of two stored rows fails the request, which inserts nothing")
+  func rowsCannotUpdateTwoRows() throws {
+    let item = SchemaModels.entity(
+      "Item",
+      [
+        SchemaModels.attribute("a", .stringAttributeType),
+        SchemaModels.attribute("b", .integer64AttributeType),
+      ])
+    item.uniquenessConstraints = [["a"], ["b"]]
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    let stack = try SharedStack(.sqlite, model)
+    let context = stack.context(.mergeByPropertyObjectTrump)
+    try context.performAndWait {
+      let first = NSBatchInsertRequest(
+        entityName: "Item", objects: [["a": "x", "b": 1], ["a": "y", "b": 2]])
+      try context.execute(first)
+      let request = NSBatchInsertRequest(
+        entityName: "Item", objects: [["a": "z", "b": 3], ["a": "x", "b": 2]])
+      let error = thrownError { try context.execute(request) }
+      #expect(error?.code == NSManagedObjectConstraintMergeError)
+      #expect(error?.localizedDescription.contains("the unique values of several rows") == true)
+      #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) == 2)
+    }
+  }
+
   @Test("A handler's object updates the stored row with each value that it sets, also the default")
   func handlersObjectsSetDefaultValues() throws {
     let stack = try SharedStack(.sqlite, SavingModels.regions())
