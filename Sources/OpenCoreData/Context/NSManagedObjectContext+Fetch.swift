@@ -6,17 +6,17 @@ extension NSManagedObjectContext {
   ///
   /// With a batch size, loads all batches before it returns; `fetchBatched` loads them on demand.
   ///
-  /// Unsaved changes are merged into what the store returns: objects that no longer match are
-  /// removed, and objects that match now are inserted in order. The store applies the offset and
-  /// the limit to the saved rows, before the merge; afterward only the limit is applied again. So
-  /// with a limit, the result may have fewer objects than a fetch after a save, because none are
-  /// fetched to replace those that no longer match; with an offset, it includes matching unsaved
-  /// objects that sort before the offset. Save first to page through changed objects.
+  /// Unsaved changes are merged into what the store returns, before the offset and the limit are
+  /// applied: objects that no longer match are removed, and objects that match now are inserted in
+  /// order. If an unsaved change of a related object alters the order, all are sorted in memory.
+  /// Only unsaved changes of the fetched entity are merged, so without any, the predicate and the
+  /// order are those of the saved values of related objects.
   ///
   /// **Cost:** one SELECT, and one for each relationship of a prefetched key path, two if it's
   /// many-to-many; with a batch size, one SELECT for the object IDs and one for each batch; all of
   /// that for each store that contains the entity. Rows: the matches; with several stores, up to
-  /// offset plus limit from each. Faults: none, except those of destinations by which objects of
+  /// offset plus limit from each; with unsaved changes, also the skipped ones, and one for each
+  /// updated or deleted object. Faults: none, except those of destinations by which objects of
   /// several stores are sorted, and those of all matches if an in-memory store sorts by a transient
   /// property.
   /// - Parameters:
@@ -73,6 +73,7 @@ extension NSManagedObjectContext {
 
   /// Runs one fetch of objects, including prefetches, in one snapshot.
   final func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
+    if let widened = widened(plan) { return try fetchObjects(widened) }
     if parent != nil { return try fetchThroughParent(plan) }
     guard let store = try onlyStore(of: plan), !plan.isSortedByObjects(of: store) else {
       return try fetchAcross(plan)
@@ -96,7 +97,8 @@ extension NSManagedObjectContext {
   /// Fetches object IDs only, or object IDs whose rows are added to the row cache and retained by
   /// the IDs.
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
-    try overlay(plan, on: parent == nil ? storedIDs(plan) : parentIDs(plan))
+    if let widened = widened(plan) { return try fetchIDs(widened) }
+    return try overlay(plan, on: parent == nil ? storedIDs(plan) : parentIDs(plan))
   }
 
   /// Fetches identities only, without an object ID for each.

@@ -9,11 +9,36 @@ extension NSManagedObjectContext {
       && changes.all.contains { plan.covers($0.layout) }
   }
 
+  /// Returns the plan that reads the rows of a fetch with an offset or a limit if unsaved changes
+  /// must be merged before those are applied; `nil` for other fetches, and for that plan.
+  ///
+  /// It skips no rows, and reads additional ones in place of those that the merge may remove. If
+  /// changes of related objects alter the order, it reads all.
+  final func widened(_ plan: FetchPlan) -> FetchPlan? {
+    guard plan.limit > 0 || plan.offset > 0, plan.window == nil, plan.includesPendingChanges,
+      hasPendingChanges(touching: plan)
+    else { return nil }
+    var wide = plan
+    wide.window = (plan.offset, plan.limit)
+    wide.offset = 0
+    if plan.limit > 0 {
+      let removable = (changes.updated.array + changes.deleted.array).count {
+        plan.covers($0.layout)
+      }
+      // Powers of two, so that few statements differ.
+      var spare = removable > 0 ? 1 : 0
+      while spare < removable { spare *= 2 }
+      wide.limit = changesOrder(of: plan) ? 0 : plan.firstRows(and: spare)
+    }
+    return wide
+  }
+
   /// Merges unsaved changes into fetched objects, in memory.
   ///
-  /// Unchanged objects keep the store's order; changed objects are inserted in order, each with
-  /// about log₂ of the count comparisons, which fire the faults that they read. The limit is
-  /// applied again.
+  /// Unchanged objects keep the store's order, unless changes of related objects alter it; then all
+  /// are sorted. Changed objects are inserted in order, each with about log₂ of the count
+  /// comparisons. Comparisons fire the faults that they read. The offset and the limit of a widened
+  /// plan are applied afterward.
   /// - Throws: 134060 if the predicate can't be evaluated for a changed object, or a value that
   ///   determines its position can't be computed.
   final func overlay(
@@ -37,7 +62,9 @@ extension NSManagedObjectContext {
     _ plan: FetchPlan, on fetched: [Element], known: (Element) -> NSManagedObject?,
     object: (Element) -> NSManagedObject, element: (NSManagedObject) -> Element
   ) throws -> [Element] {
-    guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return fetched }
+    guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else {
+      return plan.windowed(fetched)
+    }
     var (kept, moved): ([Element], [NSManagedObject]) = ([], [])
     var present: [ObjectIdentifier: Element] = [:]
     kept.reserveCapacity(fetched.count)
@@ -59,18 +86,18 @@ extension NSManagedObjectContext {
     func back(_ object: NSManagedObject) -> Element {
       present[ObjectIdentifier(object)] ?? element(object)
     }
-    let result: [Element]
-    if plan.sort.isEmpty {
-      result = kept + moved.map(back)
-    } else {
-      do {
-        result = try insert(
-          try moved.ordered(by: plan.sort), in: kept, plan.sort, object, back)
-      } catch {
-        throw NSError.unsortable(plan.sort, error)
+    guard !plan.sort.isEmpty else { return plan.windowed(kept + moved.map(back)) }
+    do {
+      guard changesOrder(of: plan) else {
+        return plan.windowed(
+          try insert(try moved.ordered(by: plan.sort), in: kept, plan.sort, object, back))
       }
+      let unmoved = kept.map(object)
+      for (object, element) in zip(unmoved, kept) { present[ObjectIdentifier(object)] = element }
+      return plan.windowed(try (unmoved + moved).ordered(by: plan.sort).map(back))
+    } catch {
+      throw NSError.unsortable(plan.sort, error)
     }
-    return plan.limit > 0 ? Array(result.prefix(plan.limit)) : result
   }
 
   /// Inserts sorted objects in order into sorted elements, after equal ones.
@@ -109,6 +136,48 @@ extension NSManagedObjectContext {
       }
     }
     return false
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Returns whether unsaved changes of related objects, whose values a key path of the order
+  /// reads, can have changed the positions of unchanged objects.
+  private func changesOrder(of plan: FetchPlan) -> Bool {
+    let keys = plan.relatedSortKeys
+    return !keys.isEmpty
+      && changes.updated.array.contains { object in
+        let names = object.changedSlots().map(\.name)
+        return keys.contains { entity, key in
+          object.layout.entity.isKind(of: entity)
+            && names.contains { $0 == key || $0.hasPrefix(key + ".") }
+        }
+      }
+  }
+}
+
+extension FetchPlan {
+  /// The properties that the key paths of the order read from related objects, each with its
+  /// entity.
+  fileprivate var relatedSortKeys: [(entity: NSEntityDescription, key: String)] {
+    var found: [(entity: NSEntityDescription, key: String)] = []
+    for descriptor in sort {
+      let names = descriptor.key?.split(separator: ".").map(String.init) ?? []
+      var owner = entity
+      for (name, next) in zip(names, names.dropFirst()) {
+        guard let destination = owner.relationshipsByName[name]?.destinationEntity else { break }
+        found.append((destination, next))
+        owner = destination
+      }
+    }
+    return found
+  }
+
+  /// Returns the elements within the offset and the limit of the request.
+  fileprivate func windowed<Element>(_ elements: [Element]) -> [Element] {
+    let (offset, limit) = window ?? (0, limit)
+    guard offset > 0 || (limit > 0 && limit < elements.count) else { return elements }
+    let rest = elements.dropFirst(offset)
+    return Array(limit > 0 ? rest.prefix(limit) : rest)
   }
 }
 

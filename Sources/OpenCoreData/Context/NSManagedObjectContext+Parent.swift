@@ -100,7 +100,9 @@ extension NSManagedObjectContext {
   /// Returns the object IDs that the parent fetches.
   final func parentIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
     try fetchingFromParent(plan) { parent in
-      let ids = try parent.fetchIDs(plan)
+      var passed = plan
+      passed.window = nil
+      let ids = try parent.fetchIDs(passed)
       return (ids, ids.count)
     }
   }
@@ -141,9 +143,10 @@ extension NSManagedObjectContext {
   }
 
   /// Returns a fetch plan for the parent: without batches, and without prefetches unless they are
-  /// required.
+  /// required; the child applies an offset and a limit after it has merged its changes.
   private func passedOn(_ plan: FetchPlan) -> FetchPlan {
     var passed = plan
+    passed.window = nil
     if !prefetchesThroughParent {
       passed.batchSize = 0
       passed.prefetchPaths = []

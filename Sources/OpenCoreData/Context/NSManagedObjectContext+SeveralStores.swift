@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
           asked.limit = 0
         } else {
           // Any row up to this limit may be needed.
-          asked.limit = plan.firstRows
+          asked.limit = plan.firstRows()
         }
         parts.append(
           try read(store) {
@@ -164,7 +164,7 @@ extension NSManagedObjectContext {
       var found: [[String: Any]] = []
       for store in try stores(of: plan) {
         var asked = plan.at(store)
-        asked.limit = plan.firstRows
+        asked.limit = plan.firstRows()
         asked.offset = 0
         found += try read(store) { try $0.dictionaries(asked, dictionary, in: scope) }
       }
@@ -186,7 +186,7 @@ extension NSManagedObjectContext {
       var total = 0
       for store in try stores(of: plan) {
         var asked = plan.at(store)
-        asked.limit = plan.firstRows
+        asked.limit = plan.firstRows()
         asked.offset = 0
         total += try read(store) { try $0.count(asked, in: scope) }
       }
@@ -362,15 +362,6 @@ extension NSManagedObject {
       old.release()
     }
     self.layout = layout
-  }
-}
-
-extension FetchPlan {
-  /// The number of rows of each store that may be needed for the offset and the limit; 0 for all.
-  fileprivate var firstRows: Int {
-    guard limit > 0 else { return 0 }
-    let (sum, isTooMany) = offset.addingReportingOverflow(limit)
-    return isTooMany ? 0 : sum
   }
 }
 

@@ -12,6 +12,9 @@ struct FetchPlan {
   var sort: [NSSortDescriptor]
   var limit: Int
   var offset: Int
+  /// The offset and the limit to apply after unsaved changes are merged; `nil` if the store applies
+  /// those above.
+  var window: (offset: Int, limit: Int)?
   var batchSize: Int
   let includesSubentities: Bool
   let includesPendingChanges: Bool
@@ -47,6 +50,15 @@ struct FetchPlan {
     if dictionary.isAggregated || dictionary.isDistinct { return true }
     return (limit > 0 || offset > 0)
       && sort.contains { $0.key.flatMap(dictionary.computedColumn(named:)) != nil }
+  }
+
+  /// Returns the number of rows of each store that may be needed for the offset, the limit, and
+  /// additional rows; 0 for all.
+  func firstRows(and spare: Int = 0) -> Int {
+    guard limit > 0 else { return 0 }
+    let (sum, isTooMany) = offset.addingReportingOverflow(limit)
+    let (total, isMore) = sum.addingReportingOverflow(spare)
+    return isTooMany || isMore ? 0 : total
   }
 
   /// Returns the plan for the rows of one of several stores.

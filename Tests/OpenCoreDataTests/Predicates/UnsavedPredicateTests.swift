@@ -342,33 +342,83 @@ import Testing
     }
   }
 
-  @Test("Offset and limit with unsaved objects")
-  func offsetAndLimitIncludeUnsavedObjects() throws {
-    let stack = try SharedStack(.sqlite, Self.model())
+  @Test(
+    "Unsaved changes are merged before an offset and a limit",
+    arguments: [StoreKind.sqlite, .memory])
+  func offsetAndLimitIncludeUnsavedObjects(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, Self.model())
     let context = stack.context()
     try context.performAndWait {
       fill(context)
       try context.save()
-      func found(limit: Int, offset: Int) throws -> String {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
-        request.predicate = NSPredicate(format: "age < 40")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+      request.predicate = NSPredicate(format: "age < 40")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      func found(limit: Int, offset: Int, _ context: NSManagedObjectContext) throws -> String {
         request.fetchLimit = limit
         request.fetchOffset = offset
-        return try context.fetch(request)
-          .compactMap { ($0.value(forKey: "name") as? String)?.prefix(1) }.joined()
+        let objects = try context.fetch(request)
+        #expect(try context.count(for: request) == objects.count)
+        #expect(try Array(context.fetchBatched(request)) == objects)
+        return objects.compactMap { ($0.value(forKey: "name") as? String)?.prefix(1) }.joined()
       }
-      #expect(try found(limit: 2, offset: 1) == "BC")
+      #expect(try found(limit: 2, offset: 1, context) == "BC")
       let first = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: context)
       first.setValue("Aaa", forKey: "name")
       first.setValue(1, forKey: "age")
-      #expect(try found(limit: 0, offset: 1) == "ABC")
-      #expect(try found(limit: 2, offset: 1) == "AB")
+      #expect(try found(limit: 0, offset: 1, context) == "ABC")
+      #expect(try found(limit: 2, offset: 2, context) == "BC")
+      #expect(try found(limit: 2, offset: 4, context) == "")
       context.delete(first)
-      let bob = try #require(
-        try context.everyObject(of: "Owner").first { $0.value(forKey: "name") as? String == "Bob" })
+      let owners = try context.everyObject(of: "Owner")
+      let bob = try #require(owners.first { $0.value(forKey: "name") as? String == "Bob" })
       bob.setValue(99, forKey: "age")
-      #expect(try found(limit: 2, offset: 0) == "A")
+      #expect(try found(limit: 2, offset: 0, context) == "AC")
+      #expect(try found(limit: 1, offset: 1, context) == "C")
+      let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      child.parent = context
+      try child.performAndWait {
+        let last = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: child)
+        last.setValue("Dan", forKey: "name")
+        #expect(try found(limit: 2, offset: 1, child) == "C")
+        last.setValue(2, forKey: "age")
+        #expect(try found(limit: 2, offset: 1, child) == "CD")
+      }
+    }
+  }
+
+  @Test(
+    "An order by a key path has unsaved values of related objects if changes are merged",
+    arguments: [StoreKind.sqlite, .memory])
+  func ordersHaveUnsavedValuesOfRelatedObjects(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      fill(context)
+      let pets = try context.everyObject(of: "Pet").sorted {
+        ($0.value(forKey: "age") as? Int ?? 0) < ($1.value(forKey: "age") as? Int ?? 0)
+      }
+      for (index, pet) in pets.enumerated() { pet.setValue("\(index)", forKey: "name") }
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Pet")
+      request.sortDescriptors = ["owner.name", "name"].map {
+        NSSortDescriptor(key: $0, ascending: true)
+      }
+      func found(_ limit: Int) throws -> String {
+        request.fetchLimit = limit
+        let objects = try context.fetch(request)
+        return objects.compactMap { $0.value(forKey: "name") as? String }.joined()
+      }
+      // Ann has 0, 3, and 4; Cid has 1 and 2.
+      #expect(try found(0) == "03412")
+      (pets[1].value(forKey: "owner") as? NSManagedObject)?.setValue("Aaa", forKey: "name")
+      pets[0].setValue("7", forKey: "name")
+      #expect(try found(0) == "12347")
+      #expect(try found(3) == "123")
+      let new = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: context)
+      new.setValue("Abc", forKey: "name")
+      pets[4].setValue(new, forKey: "owner")
+      #expect(try found(0) == "12437")
     }
   }
 }
