@@ -194,8 +194,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
 
   open override func encode(with coder: NSCoder) {
     typealias Key = PredicateArchiveKey
-    coder.encode(leftExpression, forKey: Key.left)
-    coder.encode(rightExpression, forKey: Key.right)
+    coder.encodePart(leftExpression, forKey: Key.left)
+    coder.encodePart(rightExpression, forKey: Key.right)
     coder.encode(Int(predicateOperatorType.rawValue), forKey: Key.operatorType)
     coder.encode(Int(comparisonPredicateModifier.rawValue), forKey: Key.modifier)
     coder.encode(Int(options.rawValue), forKey: Key.options)

@@ -98,7 +98,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
   open override func encode(with coder: NSCoder) {
     coder.encode(
       Int(compoundPredicateType.rawValue), forKey: PredicateArchiveKey.compoundType)
-    coder.encode(NSArray(array: predicates), forKey: PredicateArchiveKey.subpredicates)
+    coder.encodeParts(predicates, forKey: PredicateArchiveKey.subpredicates)
   }
 
   /// Creates a predicate that is true if all subpredicates are true, or if there are none.

@@ -37,6 +37,15 @@ import Testing
     }
   }
 
+  @Test func equalNumbersOfDifferentTypesKeepTheirTypes() throws {
+    let predicate = NSPredicate(format: "a / 2 == 1 AND a / 2.0 == 1.5")
+    let again = try #require(try roundTripped(predicate))
+    #expect(again.predicateFormat == predicate.predicateFormat)
+    #expect(again.evaluate(with: ["a": 3]))
+    let sum = NSExpression(format: "2 / 4.0 + 4 / 8")
+    #expect(try roundTripped(sum)?.expressionValue(with: nil, context: nil) as? Double == 0.5)
+  }
+
   @Test func decodedObjectsAreEvaluated() throws {
     let predicate = try #require(try roundTripped(NSPredicate(format: "name == 'a'")))
     #expect(predicate.evaluate(with: ["name": "a"]))

@@ -58,6 +58,48 @@ extension NSCoder {
   }
 }
 
+extension NSCoder {
+  /// Encodes an expression or a predicate that's a part of another one.
+  func encodePart(_ part: some NSObject & NSCoding, forKey key: String) {
+    encode(ArchivedPart(part), forKey: key)
+  }
+
+  /// Encodes expressions or predicates that are parts of another one.
+  func encodeParts(_ parts: [some NSObject & NSCoding], forKey key: String) {
+    encode(NSArray(array: parts.map { ArchivedPart($0) }), forKey: key)
+  }
+}
+
+/// An expression or a predicate in an archive, which is equal only to itself.
+///
+/// Foundation's archiver on Linux encodes equal objects once, and `a / 2` is equal to `a / 2.0`.
+private final class ArchivedPart: NSObject, NSSecureCoding {
+  static var supportsSecureCoding: Bool { true }
+
+  private let part: any NSObject & NSCoding
+
+  init(_ part: any NSObject & NSCoding) {
+    self.part = part
+  }
+
+  /// Returns `nil`: the archive has the part's class.
+  init?(coder: NSCoder) {
+    nil
+  }
+
+  override var classForCoder: AnyClass { type(of: part) }
+
+  func encode(with coder: NSCoder) {
+    part.encode(with: coder)
+  }
+
+  override func isEqual(_ object: Any?) -> Bool {
+    (object as? ArchivedPart)?.part === part
+  }
+
+  override var hash: Int { ObjectIdentifier(part).hashValue }
+}
+
 /// The keys of archived predicates, expressions, and sort descriptors, which are Core Data's if
 /// they're known.
 enum PredicateArchiveKey {
@@ -93,13 +135,18 @@ extension PredicateValue {
   /// constants.
   ///
   /// Decimals are encoded as strings: Foundation's archiver on Linux crashes for an
-  /// `NSDecimalNumber`.
+  /// `NSDecimalNumber`. Integers are the only numbers that are objects, because it encodes equal
+  /// objects once.
   func encode(with coder: NSCoder) {
     switch self {
     case .null: break
-    case .bool(let value): coder.encode(NSNumber(value: value), forKey: Key.constant)
+    case .bool(let value):
+      coder.encode(value, forKey: Key.constant)
+      coder.encode(NSString(string: "Bool"), forKey: Key.constantClass)
     case .integer(let value): coder.encode(NSNumber(value: value), forKey: Key.constant)
-    case .double(let value): coder.encode(NSNumber(value: value), forKey: Key.constant)
+    case .double(let value):
+      coder.encode(value, forKey: Key.constant)
+      coder.encode(NSString(string: "Double"), forKey: Key.constantClass)
     case .decimal(let value):
       coder.encode(NSString(string: "\(value)"), forKey: Key.constant)
       coder.encode(NSString(string: "NSDecimalNumber"), forKey: Key.constantClass)
@@ -131,7 +178,7 @@ extension PredicateValue {
 
   private func encode(_ elements: [PredicateValue], _ className: String, with coder: NSCoder) {
     let constants = elements.map { NSExpression(.constant($0)) }
-    coder.encode(NSArray(array: constants), forKey: Key.collection)
+    coder.encodeParts(constants, forKey: Key.collection)
     coder.encode(NSString(string: className), forKey: Key.constantClass)
   }
 
@@ -141,6 +188,8 @@ extension PredicateValue {
       if case .constant(let value) = element.node { value } else { PredicateValue.null }
     }
     switch coder.archivedText(Key.constantClass) {
+    case "Bool": self = .bool(coder.decodeBool(forKey: Key.constant))
+    case "Double": self = .double(coder.decodeDouble(forKey: Key.constant))
     case "NSArray": self = .collection(PredicateCollection(constant: elements, isOrdered: true))
     case "NSSet": self = .collection(PredicateCollection(constant: elements, isOrdered: false))
     case "NSDictionary":
@@ -185,23 +234,23 @@ extension NSExpression.Node {
     case .method(let operand, let name, let arguments):
       encode(operand, name, arguments, with: coder)
     case .aggregate(let elements):
-      coder.encode(NSArray(array: elements), forKey: Key.collection)
+      coder.encodeParts(elements, forKey: Key.collection)
     case .setOperation(_, let left, let right):
-      coder.encode(left, forKey: Key.left)
-      coder.encode(right, forKey: Key.right)
+      coder.encodePart(left, forKey: Key.left)
+      coder.encodePart(right, forKey: Key.right)
     case .subquery(let collection, let variable, let predicate):
-      coder.encode(collection, forKey: Key.collection)
+      coder.encodePart(collection, forKey: Key.collection)
       coder.encode(variable as NSString, forKey: Key.variable)
-      coder.encode(predicate, forKey: Key.predicate)
+      coder.encodePart(predicate, forKey: Key.predicate)
     case .conditional(let predicate, let yes, let no):
-      coder.encode(predicate, forKey: Key.predicate)
-      coder.encode(yes, forKey: Key.yes)
-      coder.encode(no, forKey: Key.no)
+      coder.encodePart(predicate, forKey: Key.predicate)
+      coder.encodePart(yes, forKey: Key.yes)
+      coder.encodePart(no, forKey: Key.no)
     case .assignment(let name, let value):
       coder.encode(name as NSString, forKey: Key.variable)
-      coder.encode(NSArray(object: value), forKey: Key.arguments)
+      coder.encodeParts([value], forKey: Key.arguments)
     case .fetch(let request, let context, let countOnly):
-      coder.encode(NSArray(array: [request, context]), forKey: Key.arguments)
+      coder.encodeParts([request, context], forKey: Key.arguments)
       coder.encode(countOnly ? 1 : 0, forKey: Key.countOnly)
     case .block: fatalError("an expression with a block can't be archived")
     }
@@ -211,9 +260,9 @@ extension NSExpression.Node {
     _ operand: NSExpression?, _ selector: String, _ arguments: [NSExpression],
     with coder: NSCoder
   ) {
-    if let operand { coder.encode(operand, forKey: Key.operand) }
+    if let operand { coder.encodePart(operand, forKey: Key.operand) }
     coder.encode(selector as NSString, forKey: Key.selector)
-    coder.encode(NSArray(array: arguments), forKey: Key.arguments)
+    coder.encodeParts(arguments, forKey: Key.arguments)
   }
 
   /// Decodes a node, or returns `nil` if the archive has none of a known type.
@@ -291,7 +340,8 @@ extension NSExpression.Node {
 extension NSExpression.Origin {
   init(coder: NSCoder) {
     let isNull =
-      coder.containsValue(forKey: PredicateArchiveKey.constant)
+      !coder.containsValue(forKey: PredicateArchiveKey.constantClass)
+      && coder.containsValue(forKey: PredicateArchiveKey.constant)
       && coder.archivedValue(PredicateArchiveKey.constant) is NSNull
     self = isNull ? .null : .node
   }
