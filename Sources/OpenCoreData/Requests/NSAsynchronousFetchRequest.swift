@@ -30,6 +30,7 @@ extension NSManagedObjectContext {
       perform { [self] in ending.end { try self.fetch(fetch) } }
       return result
     }
+    if let widened = widened(plan) { plan = widened }
     let progress = result.progress
     plan.rowsRead = { progress?.completedUnitCount = Int64($0) }
     let work = BackgroundFetch(plan: plan.at(store), store: store, scope: scope)
@@ -59,6 +60,8 @@ extension NSManagedObjectContext {
     _ reading: BackgroundFetch.Reading, _ work: BackgroundFetch
   ) throws -> [NSManagedObject] {
     let plan = work.plan
+    // Of the rows within the limit, changes made in the meantime may have removed some.
+    if let widened = widened(plan) { return try fetchObjects(widened) }
     sweepBeforeLoad()
     var objects = makeObjects(work.takeRows(), from: reading.reader, plan)
     objects = try overlay(plan, on: objects)

@@ -74,6 +74,23 @@ struct AsynchronousFetchTests {
     }
   }
 
+  @Test("Unsaved changes are merged before the offset and the limit", arguments: [false, true])
+  func limitsApplyToMergedChanges(changesWhileItRuns: Bool) async throws {
+    let (_, context) = try store(.sqlite, count: 9)
+    @Sendable func change() {
+      let first = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
+      first.setValue("a", forKey: "name")
+    }
+    if !changesWhileItRuns { context.performAndWait { change() } }
+    let page = request()
+    (page.fetchOffset, page.fetchLimit) = (2, 3)
+    let result = try await run(context, page) { _ in if changesWhileItRuns { change() } }
+    context.performAndWait {
+      let names = result.finalResult?.map { $0.value(forKey: "name") as? String }
+      #expect(names == ["e00001", "e00002", "e00003"])
+    }
+  }
+
   @Test("S6.38 S-C28 a canceled fetch returns only error 3072")
   func canceledFetchReturnsOnlyAnError() async throws {
     let (stack, context) = try store(.sqlite, count: 20)
