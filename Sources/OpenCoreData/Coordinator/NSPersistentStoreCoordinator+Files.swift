@@ -115,15 +115,14 @@ extension NSPersistentStoreCoordinator {
   /// Removes a store's files: the database, SQLite's auxiliary files, and external data files; or
   /// the document.
   ///
-  /// Only a store is removed; any other file at the URL is kept. With
-  /// `NSPersistentStoreForceDestroyOption`, a SQLite database that's too corrupt to determine
-  /// whether it's a store is removed, too. After an error, the store is complete, or its database
+  /// Only a store is removed, or a SQLite database that's too corrupt to determine whether it's
+  /// one; any other file at the URL is kept. After an error, the store is complete, or its database
   /// is removed; calling it again then removes the other files. A power loss doesn't bring back a
   /// store; if the folder of a document can't be synced to disk, the error says so.
-  /// - Throws: 260 if there's no file, 259 if it's corrupt or isn't of the type, 134080 if it isn't
-  ///   a store for another reason; 134070 if it's in use, unless
-  ///   `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a file; the file
-  ///   system's errors.
+  /// - Throws: 260 if there's no file, 259 if it isn't a SQLite database, or for a document that's
+  ///   corrupt or isn't of the type, 134080 if it isn't a store for another reason; 134070 if it's
+  ///   in use, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a
+  ///   file; the file system's errors.
   public func destroyPersistentStore(
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
@@ -131,7 +130,7 @@ extension NSPersistentStoreCoordinator {
     let document = try Self.documentFile(type, at: url)
     let remains = InterruptedMigrationFiles(of: url)
     if type == .sqlite, StoreFile.isPartlyRemoved(at: url) { return try remains.removeWithStore() }
-    try Self.checkIsStore(url, type, isForced: Self.isForced(options))
+    try Self.checkIsStore(url, type, acceptsCorrupt: true)
     if let document { return try document.remove() }
     try Self.checkUnused(url, options)
     try remains.removeWithStore()
@@ -169,9 +168,10 @@ extension NSPersistentStoreCoordinator {
 
   /// Checks that a file to be removed or replaced is a store of the type.
   ///
+  /// - Parameter acceptsCorrupt: Whether the file can also be a corrupt SQLite database.
   /// - Throws: 259, 260, or 134080 with a description of the file.
   private class func checkIsStore(
-    _ url: URL, _ type: NSPersistentStore.StoreType, isForced: Bool
+    _ url: URL, _ type: NSPersistentStore.StoreType, acceptsCorrupt: Bool
   ) throws {
     if (try? FileManager.default.destinationOfSymbolicLink(atPath: url.path)) != nil {
       throw NSError.coreData(
@@ -186,13 +186,11 @@ extension NSPersistentStoreCoordinator {
       _ = try document.read()
       return
     }
-    if isForced {
-      switch StoreFileProblem.examine(path: url.path) {
-      case .corrupt, .truncated: return
-      default: break
-      }
+    do {
+      _ = try metadataForPersistentStore(type: type, at: url)
+    } catch let error as NSError where acceptsCorrupt && error.isOfCorruptDatabase {
+      return
     }
-    _ = try metadataForPersistentStore(type: type, at: url)
   }
 
   /// Checks that a store may be written to a URL: there's no file, an empty one, or a store.
@@ -204,7 +202,7 @@ extension NSPersistentStoreCoordinator {
     if CustomStoreClasses.class(for: type) == nil { try requireFile(url) }
     guard FileStamp.exists(path: url.path) else { return }
     if FileStamp(path: url.path, followsLinks: false)?.size == 0 { return }
-    try checkIsStore(url, type, isForced: isForced(options))
+    try checkIsStore(url, type, acceptsCorrupt: isForced(options))
   }
 
   /// Rejects a file that is open elsewhere: its other users would continue to write to the unlinked

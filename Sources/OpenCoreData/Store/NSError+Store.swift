@@ -109,6 +109,12 @@ extension NSError {
   /// Whether the operation is complete, and only a power loss can undo it.
   package var isOfUnsyncedFile: Bool { userInfo[Self.unsyncedKey] != nil }
 
+  /// Whether the file is a SQLite database whose contents are inconsistent or incomplete.
+  var isOfCorruptDatabase: Bool {
+    guard let code = userInfo[NSSQLiteErrorDomain] as? Int else { return false }
+    return ResultCode(rawValue: Int32(truncatingIfNeeded: code)).primary == .corrupt
+  }
+
   /// Whether SQLite stopped a statement because it was interrupted.
   package var isInterruptedStatement: Bool {
     userInfo[NSSQLiteErrorDomain] as? Int == Int(ResultCode.interrupt.rawValue)

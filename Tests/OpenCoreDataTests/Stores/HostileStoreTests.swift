@@ -79,9 +79,30 @@ struct HostileStoreTests {
       var bytes = try Data(contentsOf: stack.storeURL)
       bytes.replaceSubrange(100..<300, with: Data(repeating: 0xFF, count: 200))
       try bytes.write(to: url)
+    case "corrupt metadata":
+      try FileManager.default.copyItem(at: stack.storeURL, to: url)
+      try corruptMetadata(of: url)
     default: try Data("SQLite format 3\0 and no more".utf8).write(to: url)
     }
     return url
+  }
+
+  /// Overwrites the beginning of the page of `Z_METADATA`; the schema stays intact.
+  private func corruptMetadata(of url: URL) throws {
+    let connection = try Connection(path: url.path, access: .inspecting)
+    let root = try connection.values(
+      "SELECT rootpage FROM sqlite_master WHERE name = 'Z_METADATA'")
+    let size = try connection.values("PRAGMA page_size")
+    connection.close()
+    guard case .integer(let page)? = root.first?.first, case .integer(let bytes)? = size[0].first
+    else {
+      Issue.record("there's no metadata")
+      return
+    }
+    var file = try Data(contentsOf: url)
+    let start = Int((page - 1) * bytes)
+    file.replaceSubrange(start..<start + 100, with: Data(repeating: 0xFF, count: 100))
+    try file.write(to: url)
   }
 
   private static let kinds = [
@@ -96,8 +117,8 @@ struct HostileStoreTests {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     let types: [NSPersistentStore.StoreType] = [.sqlite, .xml, .binary]
     for type in types {
-      // If forced, a database that can't be read is destroyed.
-      if isForced, type == .sqlite, ["truncated", "header only"].contains(kind) { continue }
+      // A corrupt database could be a store.
+      if type == .sqlite, ["truncated", "header only"].contains(kind) { continue }
       let error = #expect(throws: NSError.self, "\(type.rawValue)") {
         try coordinator.destroyPersistentStore(
           at: url, type: type, options: [NSPersistentStoreForceDestroyOption: isForced])
@@ -147,8 +168,10 @@ struct HostileStoreTests {
         try NSPersistentStoreCoordinator.setMetadata(["a": 1], type: .sqlite, at: url)
       },
       thrownError { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) },
-      thrownError { try coordinator.destroyPersistentStore(at: url, type: .sqlite) },
     ]
+    if sqliteCode != 11 {
+      errors.append(thrownError { try coordinator.destroyPersistentStore(at: url, type: .sqlite) })
+    }
     // The tables of a copied file aren't examined.
     if kind != "other database" {
       errors.append(
@@ -175,20 +198,7 @@ struct HostileStoreTests {
   /// The schema is intact, so SQLite finds the corruption when it reads the metadata.
   @Test("A corrupt page is an error with Core Data's code", arguments: [true, false])
   func corruptPagesHaveCoreDatasCode(isReadOnly: Bool) throws {
-    let connection = try Connection(path: stack.storeURL.path, access: .inspecting)
-    let root = try connection.values(
-      "SELECT rootpage FROM sqlite_master WHERE name = 'Z_METADATA'")
-    let size = try connection.values("PRAGMA page_size")
-    connection.close()
-    guard case .integer(let page)? = root.first?.first, case .integer(let bytes)? = size[0].first
-    else {
-      Issue.record("there's no metadata")
-      return
-    }
-    var file = try Data(contentsOf: stack.storeURL)
-    let start = Int((page - 1) * bytes)
-    file.replaceSubrange(start..<start + 100, with: Data(repeating: 0xFF, count: 100))
-    try file.write(to: stack.storeURL)
+    try corruptMetadata(of: stack.storeURL)
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     let errors = [
       thrownError {
@@ -211,12 +221,31 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("A corrupt store is destroyed if that's forced")
-  func corruptStoreIsDestroyedIfForced() throws {
-    let url = try make("truncated")
-    try NSPersistentStoreCoordinator(managedObjectModel: stack.model).destroyPersistentStore(
-      at: url, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+  @Test(
+    "A corrupt store is destroyed, so that the app can create another one",
+    arguments: ["truncated", "header only", "corrupt", "corrupt metadata"], [true, false])
+  func corruptStoreIsDestroyed(kind: String, isForced: Bool) throws {
+    let url = try make(kind)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    #expect(throws: NSError.self) { try coordinator.addPersistentStore(type: .sqlite, at: url) }
+    try coordinator.destroyPersistentStore(
+      at: url, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: isForced])
     #expect(!FileManager.default.fileExists(atPath: url.path))
+    try coordinator.addPersistentStore(type: .sqlite, at: url)
+  }
+
+  @Test("A corrupt store isn't replaced unless that's forced")
+  func corruptStoreIsReplacedIfForced() throws {
+    let url = try make("corrupt metadata")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    func replace(isForced: Bool) throws {
+      try coordinator.replacePersistentStore(
+        at: url, destinationOptions: [NSPersistentStoreForceDestroyOption: isForced],
+        withPersistentStoreFrom: stack.storeURL, type: .sqlite)
+    }
+    #expect(throws: NSError.self) { try replace(isForced: false) }
+    try replace(isForced: true)
+    try coordinator.addPersistentStore(type: .sqlite, at: url)
   }
 
   @Test(
