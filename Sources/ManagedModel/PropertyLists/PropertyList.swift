@@ -41,11 +41,19 @@ package enum PropertyList {
       let lists = values.compactMap { list($0) }
       return lists.count == values.count ? .array(lists) : nil
     default:
-      // The type of Foundation's Booleans is that of a character.
-      guard let number = value as? NSNumber, String(cString: number.objCType) == "q" else {
-        return nil
-      }
+      return (value as? NSNumber).flatMap { list(number: $0) }
+    }
+  }
+
+  private static func list(number: NSNumber) -> BinaryPropertyList.Value? {
+    // The type of Foundation's Booleans is that of a character. That of an integer depends on its
+    // value.
+    switch UInt8(truncatingIfNeeded: number.objCType.pointee) {
+    case UInt8(ascii: "s"), UInt8(ascii: "i"), UInt8(ascii: "l"), UInt8(ascii: "q"):
       return .integer(number.int64Value)
+    // Equal values are written once, and -0 equals 0.
+    case UInt8(ascii: "d") where number.doubleValue != 0: return .real(number.doubleValue)
+    default: return nil
     }
   }
 

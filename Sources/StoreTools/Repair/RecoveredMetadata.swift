@@ -50,17 +50,17 @@ struct RecoveredMetadata {
     {
       created = PropertyList.read(bytes) as? [String: Any] ?? [:]
     }
-    guard var values = corrupt.metadata, values[Self.hashesKey] is [String: Data],
-      PropertyListSerialization.propertyList(values, isValidFor: .binary)
-    else {
-      if corrupt.uuid != nil {
-        assumptions.append("the property list in Z_METADATA can't be read; its own keys are lost")
+    if var values = corrupt.metadata, values[Self.hashesKey] is [String: Data] {
+      for key in Self.removedKeys { values[key] = nil }
+      for key in Self.frameworkKeys { values[key] = created[key] }
+      // A binary list can contain values that are only those of keyed archives.
+      if let list = try? PropertyList.write(values) {
+        return try put(values, as: list, on: connection)
       }
-      return
     }
-    for key in Self.removedKeys { values[key] = nil }
-    for key in Self.frameworkKeys { values[key] = created[key] }
-    try put(values, on: connection)
+    if corrupt.uuid != nil {
+      assumptions.append("the property list in Z_METADATA can't be read; its own keys are lost")
+    }
   }
 
   /// Replaces the version hashes with those of the stored model.
@@ -70,11 +70,12 @@ struct RecoveredMetadata {
     assumptions.append("the version hashes in Z_METADATA are corrupt; those of the model are used")
     var values = written
     for key in Self.modelKeys { values[key] = created[key] }
-    try put(values, on: connection)
+    try put(values, as: PropertyList.write(values), on: connection)
   }
 
-  private mutating func put(_ values: [String: Any], on connection: Connection) throws {
-    let list = try PropertyList.write(values)
+  private mutating func put(
+    _ values: [String: Any], as list: [UInt8], on connection: Connection
+  ) throws {
     _ = try connection.values("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(list)])
     written = values
   }

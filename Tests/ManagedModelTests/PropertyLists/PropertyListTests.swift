@@ -30,12 +30,13 @@ import Testing
 
   @Test("Lists are written so that Foundation reads the same values of the same types")
   func writtenListsMatchFoundation() throws {
-    // Foundation converts the lists with fractions, and with numbers and flags of its own types.
+    // Foundation converts the lists with flags of its own type, and -0.
     let sets: [[String: Any]] = [
       Self.values,
       ["text": "\u{E9}\u{1F600}", "number": 7, "flag": false, "bytes": Data([1]), "none": [Any]()],
       ["read": NSNumber(value: Int64.min), "flag": NSNumber(value: true), "small": Int16(3)],
       ["hashes": ["Mood": Data(repeating: 1, count: 32)], "identifiers": ["", "2"]],
+      ["small": NSNumber(value: Int64(3)), "zeros": [0.0, -0.0], "infinite": Double.infinity],
     ]
     for values in sets {
       let written = Data(try PropertyList.write(values))
@@ -53,6 +54,21 @@ import Testing
       #expect(forms[0] == forms[1])
     }
     #expect(throws: (any Error).self) { try PropertyList.write(["url": URL(fileURLWithPath: "/")]) }
+  }
+
+  /// Foundation takes about 100 ns for each byte of data, and writes keys in any order.
+  @Test("A list that was read is written without Foundation")
+  func readListsAreWrittenWithoutFoundation() throws {
+    let numbers: [BinaryPropertyList.Value] = [
+      .integer(3), .integer(-70_000), .integer(.max), .real(0.25), .bool(true),
+    ]
+    let entries = (0..<40).map { ("key \($0)", numbers[$0 % numbers.count]) }
+    let list = BinaryPropertyList.Value.dictionary(
+      Dictionary(entries) { first, _ in first }
+        .merging(["bytes": .data([1, 2]), "date": .date(12)]) { first, _ in first })
+    let bytes = BinaryPropertyList.write(list)
+    let read = try #require(PropertyList.read(bytes) as? [String: Any])
+    #expect(try PropertyList.write(read) == bytes)
   }
 
   @Test("Data that isn't a property list is nil")
