@@ -55,6 +55,24 @@ extension ExternalStorage {
     return names
   }
 
+  /// Returns the reasons why the values in files can't be read, each in a clause, by the names of
+  /// the files; none for a file that doesn't exist.
+  ///
+  /// **Cost:** opens each file, and reads none.
+  package func problems(ofFilesNamed names: Set<String>) -> [String: String] {
+    guard !names.isEmpty, let folder = try? openFolder() else { return [:] }
+    defer { close(folder) }
+    var problems: [String: String] = [:]
+    for name in names {
+      do throws(FileProblem) {
+        try FileDescriptors.check(name, in: folder, limit: StoreLimits.externalFileSize)
+      } catch {
+        if error.number != ENOENT { problems[name] = error.reason }
+      }
+    }
+    return problems
+  }
+
   /// Returns the value in a file.
   ///
   /// - Throws: 133000 if there's no such regular file, it can't be read, or it's too large.

@@ -60,14 +60,18 @@ enum FileDescriptors {
     return info.st_mode & S_IFMT == S_IFREG ? Int64(info.st_size) : nil
   }
 
+  /// Checks that a regular file can be opened, and isn't larger than a limit in bytes.
+  static func check(
+    _ name: String, in folder: Int32, limit: Int64
+  ) throws(FileProblem) {
+    close(try openRegular(name, in: folder, limit: limit).file)
+  }
+
   static func read(
     _ name: String, in folder: Int32, limit: Int64
   ) throws(FileProblem) -> Data {
-    let (file, size) = try openRegular(name, in: folder)
+    let (file, size) = try openRegular(name, in: folder, limit: limit)
     defer { close(file) }
-    guard size <= limit else {
-      throw FileProblem(reason: "it has \(size) bytes, and the limit is \(limit)")
-    }
     var data = Data(count: Int(size))
     var count = 0
     while count < data.count {
@@ -183,7 +187,7 @@ enum FileDescriptors {
   }
 
   private static func openRegular(
-    _ name: String, in folder: Int32
+    _ name: String, in folder: Int32, limit: Int64 = .max
   ) throws(FileProblem) -> (file: Int32, size: Int64) {
     let file = openat(folder, name, reading)
     guard file >= 0 else { throw FileProblem(errno) }
@@ -196,6 +200,10 @@ enum FileDescriptors {
     guard info.st_mode & S_IFMT == S_IFREG else {
       close(file)
       throw FileProblem(reason: "it isn't a regular file")
+    }
+    guard info.st_size <= limit else {
+      close(file)
+      throw FileProblem(reason: "it has \(info.st_size) bytes, and the limit is \(limit)")
     }
     return (file, Int64(info.st_size))
   }

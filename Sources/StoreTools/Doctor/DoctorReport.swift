@@ -93,6 +93,8 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   case oneSidedInverse = "one-sided-inverse"
   /// Externally stored values whose file is missing.
   case externalFileMissing = "external-file-missing"
+  /// Externally stored values whose file is too large, or can't be opened.
+  case externalFileUnreadable = "external-file-unreadable"
   /// External data files that no value refers to.
   case externalFileUnowned = "external-file-unowned"
   /// Values with an invalid external-storage marker.
@@ -214,7 +216,7 @@ extension DoctorRuleName {
     case .indexMissing, .orderKey, .history: .warning
     case .integrity, .metadata, .model, .entityList, .entityID, .primaryKeyCounter, .valueType,
       .missingValue, .danglingKey, .orphanedJoin, .oneSidedInverse, .externalFileMissing,
-      .externalPrefix, .triggerMissing, .duplicateValues, .derivedValue:
+      .externalFileUnreadable, .externalPrefix, .triggerMissing, .duplicateValues, .derivedValue:
       .error
     }
   }

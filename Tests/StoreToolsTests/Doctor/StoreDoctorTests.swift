@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 import SQLiteDriver
 import Testing
 import WorkbenchFixtures
@@ -161,6 +162,28 @@ struct StoreDoctorTests {
     let findings = (json as? [String: Any])?["findings"] as? [[String: Any]]
     #expect(findings?.compactMap { $0["rule"] as? String } == report.findings.map(\.rule.rawValue))
     #expect(try FolderState(store.folder.url) == before)
+  }
+
+  @Test func externalFileThatIsTooLargeOrCannotBeOpenedIsFound() throws {
+    let store = try OfficeStore()
+    let name = UUID().uuidString
+    try store.addFile(name)
+    try store.run(
+      "UPDATE ZPARTY SET ZPHOTO = CAST(x'02' || '\(name)' AS BLOB) WHERE ZCODE = 'c1'")
+    let path = ExternalStorage(storeURL: store.url).folder.appendingPathComponent(name).path
+    let limit = off_t(StoreLimits.externalFileSize)
+    try #require(truncate(path, limit) == 0)
+    #expect(try StoreDoctor.examine(store.url).findings == [])
+    try #require(truncate(path, limit + 1) == 0)
+    let findings = try StoreDoctor.examine(store.url).findings
+    #expect(findings.map { $0.rule } == [.externalFileUnreadable])
+    #expect(findings.first?.severity == .error && findings.first?.count == 1)
+    let example = findings.first?.examples.first ?? ""
+    #expect(example.hasPrefix("\(name) of p") && example.contains(": it has 2147483649 bytes"))
+    try #require(truncate(path, 1) == 0 && chmod(path, 0) == 0)
+    // Permissions don't apply to the superuser.
+    let denied = try StoreDoctor.examine(store.url).findings.flatMap { $0.examples }
+    #expect(geteuid() == 0 || denied.first?.hasSuffix(": Permission denied") == true)
   }
 
   @Test(arguments: ["x'010203'", "99", "'text'"])
