@@ -306,7 +306,18 @@ extension ModelComparison {
     change(
       new, entity, "destination from \(names[0]) to \(names[1])",
       isWider == true ? .lightweight : .custom,
-      isWider == true ? nil : "The stored keys would refer to rows of another entity.")
+      isWider == true ? nil : Self.reasonOfDestination(later, new.destinationEntity))
+  }
+
+  /// Returns why stored keys can't be those of objects of another entity.
+  private static func reasonOfDestination(
+    _ old: NSEntityDescription?, _ new: NSEntityDescription?
+  ) -> String {
+    guard let old, let new, new.isKind(of: old) else {
+      return "The stored keys would refer to rows of another entity."
+    }
+    let names = [old, new].map { $0.name ?? "?" }
+    return "Stored objects can refer to objects of \(names[0]) that aren't of \(names[1])."
   }
 }
 

@@ -304,6 +304,26 @@ import Testing
     try expect(#"<entity name="A" elementID="B"/>"#, "A (removed) to A")
   }
 
+  @Test(
+    "A changed destination isn't lightweight for a reason that's true",
+    arguments: [
+      ("Animal", "Dog", "Stored objects can refer to objects of Animal that aren't of Dog."),
+      ("Dog", "Cat", "The stored keys would refer to rows of another entity."),
+      ("Dog", "Animal", nil),
+    ] as [(String, String, String?)])
+  func reasonOfADestinationIsTrue(old: String, new: String, reason: String?) throws {
+    let models = try [old, new].map { destination in
+      try Self.model(
+        #"<entity name="Animal"/><entity name="Dog" parentEntity="Animal"/>"#
+          + #"<entity name="Cat" parentEntity="Animal"/><entity name="Owner">"#
+          + #"<relationship name="pet" optional="YES" maxCount="1" "#
+          + #"destinationEntity="\#(destination)"/></entity>"#)
+    }
+    let differences = ModelComparison(from: models[0], to: models[1]).differences
+    #expect(differences.map { $0.detail } == ["destination from \(old) to \(new)"])
+    #expect(differences.map { $0.reason } == [reason])
+  }
+
   @Test("What was renamed before isn't what has its first name now")
   func renamedMembersAreThemselves() throws {
     func model(_ name: String) throws -> NSManagedObjectModel {
