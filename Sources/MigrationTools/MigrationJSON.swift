@@ -14,6 +14,19 @@ package enum MigrationJSON {
     try JSONOutput.lines(Document(rehearsal, showsValues))
   }
 
+  /// Returns the object of a migration that can't be rehearsed, with the reason: there are no steps,
+  /// and nothing is known about the version of the store.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - version: The version to migrate to, or the path of its model.
+  ///   - reason: The error.
+  package static func data(
+    refusing store: URL, to version: String, _ reason: String
+  ) throws -> Data {
+    try JSONOutput.lines(Document(refusing: store, to: version, reason))
+  }
+
   private struct Document: Encodable {
     let from: String
     let to: String
@@ -70,6 +83,15 @@ package enum MigrationJSON {
       warnings = rehearsal.warnings
       preserved = rehearsal.isPreserving
       doctor = (rehearsal.doctor?.findings ?? []).map(\.message)
+    }
+
+    init(refusing store: URL, to version: String, _ reason: String) {
+      (from, to, fromVersion, refused) = (store.path, version, nil, reason)
+      (current, inferred, preserved) = (false, false, false)
+      (seconds, bytesBefore, bytesAfter) = (0, 0, 0)
+      (refusals, policies, path, steps) = ([], [], [], [])
+      (lost, renames, violations, growth) = ([], [], [], nil)
+      (warnings, doctor) = ([], [])
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -100,24 +100,18 @@ struct Migrate: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    let destination = out.map { URL(fileURLWithPath: $0) }
-    if let destination { try OutputFile.checkNewStore(destination) }
     let folder = URL(fileURLWithPath: reportDir, isDirectory: true)
-    if report != nil {
-      try OutputFile.check(
-        MigrationReport.url(for: URL(fileURLWithPath: store), in: folder), force: force)
+    let rehearsal: MigrationRehearsal
+    do {
+      rehearsal = try rehearse(reportingTo: folder, console)
+    } catch let error where json {
+      console.endProgress()
+      let reason = Secrets.hidden(in: Failure(error).text)
+      console.write(
+        try MigrationJSON.data(
+          refusing: URL(fileURLWithPath: store), to: version ?? model, reason))
+      throw error
     }
-    let found = try FoundModel(path: model, version: version)
-    try found.checkIsExact()
-    console.warn(of: found.model, path: model)
-    let route = try MigrationRoute(
-      of: store, to: found, mappings: mapping, isProgressive: progressive)
-    // Who migrates a store has rehearsed it.
-    let factors = sizes.map { $0.scales.filter { $0 > 1 } } ?? (inPlace ? [] : nil)
-    let rehearsal = try MigrationRehearsal(
-      route,
-      MigrationRehearsal.Options(
-        destination: destination, factors: factors, progress: console.progress))
     console.endProgress()
     if json {
       console.write(try MigrationJSON.data(rehearsal, showsValues: showValues))
@@ -136,6 +130,29 @@ struct Migrate: Executable {
       console.writeMessage(Messages.migrated(store, backup: kept?.relativePath))
     }
     return rehearsal.isPreserving ? .success : .findings
+  }
+
+  /// Checks the files to write, and rehearses the migration.
+  private func rehearse(
+    reportingTo folder: URL, _ console: Console
+  ) throws -> MigrationRehearsal {
+    let destination = out.map { URL(fileURLWithPath: $0) }
+    if let destination { try OutputFile.checkNewStore(destination) }
+    if report != nil {
+      try OutputFile.check(
+        MigrationReport.url(for: URL(fileURLWithPath: store), in: folder), force: force)
+    }
+    let found = try FoundModel(path: model, version: version)
+    try found.checkIsExact()
+    console.warn(of: found.model, path: model)
+    let route = try MigrationRoute(
+      of: store, to: found, mappings: mapping, isProgressive: progressive)
+    // Who migrates a store has rehearsed it.
+    let factors = sizes.map { $0.scales.filter { $0 > 1 } } ?? (inPlace ? [] : nil)
+    return try MigrationRehearsal(
+      route,
+      MigrationRehearsal.Options(
+        destination: destination, factors: factors, progress: console.progress))
   }
 
   /// The command that repeats the rehearsal, without its outputs.

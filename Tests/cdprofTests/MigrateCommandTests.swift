@@ -64,6 +64,33 @@ struct MigrateCommandTests {
     #expect(!outcome.errors.contains("--force"))
   }
 
+  @Test(
+    "An error is a refusal in JSON, too",
+    arguments: [
+      ("none.sqlite", ["--sizes", "1"], 66, "there's no file or folder"),
+      ("text", [], 65, "isn't a"),
+      ("text", ["--out", "text"], 65, "text already exists"),
+    ] as [(String, [String], Int32, String)])
+  func errorsAreRefusals(
+    store: String, options: [String], status: Int32, message: String
+  ) throws {
+    let model = try prepare().model
+    try Data("a text".utf8).write(to: program.folder.file("text"))
+    let outcome = try program.run(["migrate", store, "--to", model, "--json"] + options)
+    #expect(outcome.status == status)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    let fields = try #require(
+      try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    let refused = fields["refused"] as? String
+    #expect(refused?.contains(message) == true && outcome.errors.contains(refused ?? "?"))
+    #expect(fields["preserved"] as? Bool == false && fields["to"] as? String == model)
+    #expect((fields["from"] as? String)?.hasSuffix("/" + store) == true)
+    for key in ["path", "steps", "refusals", "lost", "violations", "doctor", "warnings"] {
+      #expect((fields[key] as? [Any])?.isEmpty == true, "\(key)")
+    }
+    #expect(fields["growth"] is NSNull && fields["fromVersion"] is NSNull)
+  }
+
   @Test func storeIsMigratedInPlaceWithABackup() throws {
     let (store, model) = try prepare()
     let bytes = try Data(contentsOf: store)
