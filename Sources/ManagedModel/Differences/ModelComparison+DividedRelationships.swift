@@ -51,11 +51,15 @@ extension ModelComparison {
     _ former: NSRelationshipDescription, for later: NSRelationshipDescription
   ) -> Bool {
     guard let owner = former.entity, let heir = later.entity else { return false }
-    return old.entities.contains { entity in
-      guard !entity.isAbstract, entity.isKind(of: owner),
-        let kept = laterEntities[ObjectIdentifier(entity)]
-      else { return false }
-      return !kept.isKind(of: heir)
+    var family = [owner]
+    while let entity = family.popLast() {
+      if !entity.isAbstract, let kept = laterEntities[ObjectIdentifier(entity)],
+        !kept.isKind(of: heir)
+      {
+        return true
+      }
+      family += entity.subentities
     }
+    return false
   }
 }

@@ -204,10 +204,7 @@ extension LightweightMigrationPlan {
 
   /// Returns the to-many relationships without an inverse whose keys are in a destination table.
   func hiddenLists(in root: SQLEntity) -> [SQLToMany] {
-    destinationSchema.declaredToMany.filter { list in
-      list.relationship.inverseRelationship == nil && list.destination.root === root
-        && !list.isManyToMany
-    }
+    destinationSchema.hiddenLists[ObjectIdentifier(root)] ?? []
   }
 
   /// Returns the column that had the keys of a to-many relationship without an inverse.

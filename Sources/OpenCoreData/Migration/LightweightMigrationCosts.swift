@@ -46,6 +46,8 @@ package struct LightweightMigrationCosts: Sendable {
   /// The statements in the order in which they run; empty if there's no migration, or it can't be
   /// inferred.
   package let statements: [Statement]
+  /// The positions of the statements that each difference causes, by its position.
+  private let caused: [Int: [Int]]
 
   /// Plans the migration of an empty store of the first model, in memory.
   ///
@@ -58,7 +60,7 @@ package struct LightweightMigrationCosts: Sendable {
   package init(_ comparison: ModelComparison, isDeferred: Bool = false) throws {
     differences = comparison.differences
     guard comparison.effect == .lightweight else {
-      statements = []
+      (statements, caused) = ([], [:])
       return
     }
     let connection = try Connection(path: ":memory:", access: .writing)
@@ -79,13 +81,14 @@ package struct LightweightMigrationCosts: Sendable {
       cleanup: isDeferred ? .later : .now)
     let causes = MigrationCauses(of: comparison.differences, in: plan)
     let empty = plan.emptyTables
+    let filled = plan.filledTables
     let all = plan.statements.all.map { statement -> Statement in
       let isOfNoRows = statement.table.map(empty.contains) ?? false
       return Statement(
         name: statement.purpose, sql: statement.sql,
-        cost: isOfNoRows ? .schema : plan.cost(of: statement), causes: causes.of(statement))
+        cost: isOfNoRows ? .schema : plan.cost(of: statement, filled), causes: causes.of(statement))
     }
-    statements =
+    let planned =
       all
       + plan.statements.checks.map { check in
         let causing: [Int] =
@@ -97,6 +100,11 @@ package struct LightweightMigrationCosts: Sendable {
         return Statement(
           name: "\(check.path): check the rows", sql: check.sql, cost: .read, causes: causing)
       }
+    var caused: [Int: [Int]] = [:]
+    for (position, statement) in planned.enumerated() {
+      for cause in statement.causes { caused[cause, default: []].append(position) }
+    }
+    (statements, self.caused) = (planned, caused)
   }
 
   /// The entities whose rows are copied to a new table.
@@ -112,7 +120,7 @@ package struct LightweightMigrationCosts: Sendable {
 
   /// Returns the positions of the statements that a difference causes, alone or with others.
   package func statements(ofDifferenceAt position: Int) -> [Int] {
-    statements.indices.filter { statements[$0].causes.contains(position) }
+    caused[position] ?? []
   }
 
   /// Returns the highest cost of the statements that a difference causes.
@@ -127,8 +135,14 @@ extension LightweightMigrationPlan {
     emptyJoinTables.union(tables.filter { $0.change == .create }.map(\.root.table))
   }
 
+  /// The names of the entities of tables in which setting values only gives default values.
+  fileprivate var filledTables: Set<String> {
+    Set(tables.filter(\.onlyFills).map(\.root.name))
+  }
+
+  /// - Parameter filled: `filledTables`.
   fileprivate func cost(
-    of statement: MigrationStatements.Statement
+    of statement: MigrationStatements.Statement, _ filled: Set<String>
   ) -> LightweightMigrationCosts.Cost {
     let words = statement.sql.split(separator: " ", maxSplits: 3)
     let verb = words.first ?? ""
@@ -136,10 +150,11 @@ extension LightweightMigrationPlan {
     case (.housekeeping, _): return statement.sql.contains("ACHANGE") ? .rows : .schema
     case (.copyRows, "INSERT"), (.joinTables, "INSERT"): return .rowsTwice
     case (.alterTables, "UPDATE"):
-      let onlyFills = tables.contains { table in
-        statement.purpose == "\(table.root.name): set values" && table.onlyFills
-      }
-      return onlyFills ? .nulls : .rows
+      let suffix = ": set values"
+      let isOfFilled =
+        statement.purpose.hasSuffix(suffix)
+        && filled.contains(String(statement.purpose.dropLast(suffix.count)))
+      return isOfFilled ? .nulls : .rows
     case (_, "INSERT"), (_, "UPDATE"), (_, "DELETE"): return .rows
     case (_, "CREATE"):
       let isIndex = words.prefix(3).contains("INDEX")

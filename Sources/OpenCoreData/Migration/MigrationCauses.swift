@@ -15,6 +15,15 @@ struct MigrationCauses {
     var renumbers = false
   }
 
+  /// An index or R-tree.
+  private struct Object {
+    /// Its place among all.
+    let position: Int
+    /// The table and the columns, in uppercase.
+    let table: String
+    let columns: [String]
+  }
+
   private let scopes: [Scope?]
   private let plan: LightweightMigrationPlan
   private var byPath: [String: [Int]] = [:]
@@ -22,6 +31,10 @@ struct MigrationCauses {
   private var byColumn: [String: [Int]] = [:]
   private var byIndex: [String: [Int]] = [:]
   private let renumbering: [Int]
+  /// The indexes of the file, and the R-trees of both versions, by name in uppercase.
+  private var objects: [String: Object] = [:]
+  /// The places of the tables that are copied, by both names in uppercase.
+  private var copies: [String: Int] = [:]
 
   /// - Parameters:
   ///   - differences: The differences between the plan's models.
@@ -37,6 +50,26 @@ struct MigrationCauses {
       for column in scope.columns { byColumn[column, default: []].append(index) }
       for name in scope.indexes { byIndex[name, default: []].append(index) }
     }
+    for index in plan.objects.indexes {
+      add(index.name, index.table, index.columns.compactMap(\.self))
+    }
+    for range in plan.sourceSchema.rangeIndexes + plan.destinationSchema.rangeIndexes {
+      add(range.name, range.table, range.columns)
+    }
+    for (position, table) in plan.tables.enumerated() where table.change == .copy {
+      for name in [table.root.table, table.sourceName].map({ $0.uppercased() })
+      where copies[name] == nil {
+        copies[name] = position
+      }
+    }
+  }
+
+  /// Adds an index or R-tree, unless there's one with the name.
+  private mutating func add(_ name: String, _ table: String, _ columns: [String]) {
+    let name = name.uppercased()
+    guard objects[name] == nil else { return }
+    objects[name] = Object(
+      position: objects.count, table: table.uppercased(), columns: columns.map { $0.uppercased() })
   }
 
   /// Returns the positions of the differences of a property; if it has none, of those of its
@@ -78,6 +111,14 @@ struct MigrationCauses {
   /// Returns the differences of columns in a statement's tables, which are among its words.
   private func owners(of words: Set<String>, in tables: Set<String>? = nil) -> [Int] {
     let tables = tables ?? words
+    // Many tables can have a column of the same name, and one table many columns.
+    let ofTables = tables.reduce(0) { $0 + (byTable[$1]?.count ?? 0) }
+    let ofColumns = words.reduce(0) { $0 + (byColumn[$1]?.count ?? 0) }
+    guard ofColumns <= ofTables else {
+      return changes(ofTables: tables).filter {
+        scopes[$0].map { !$0.columns.isDisjoint(with: words) } ?? false
+      }
+    }
     return Set(words.flatMap { byColumn[$0] ?? [] })
       .filter { scopes[$0].map { !$0.tables.isDisjoint(with: tables) } ?? false }.sorted()
   }
@@ -116,26 +157,17 @@ struct MigrationCauses {
     return entities.isEmpty ? changed : entities
   }
 
-  /// Returns the table and the columns, in uppercase, of an index or R-tree whose name is among the
-  /// words of a statement that doesn't name its table; `nil` for any other statement.
-  private func object(among words: Set<String>) -> (table: String, columns: [String])? {
-    if let index = plan.objects.indexes.first(where: { words.contains($0.name.uppercased()) }) {
-      return (index.table.uppercased(), index.columns.compactMap { $0?.uppercased() })
-    }
-    let ranges = plan.sourceSchema.rangeIndexes + plan.destinationSchema.rangeIndexes
-    return ranges.first { words.contains($0.name.uppercased()) }
-      .map { ($0.table.uppercased(), $0.columns.map { $0.uppercased() }) }
+  /// Returns the index or R-tree whose name is among the words of a statement that doesn't name its
+  /// table; `nil` for any other statement.
+  private func object(among words: Set<String>) -> Object? {
+    words.compactMap { objects[$0] }.min { $0.position < $1.position }
   }
 
   // MARK: Copies
 
   /// Returns the table that a statement copies, or creates or indexes because it's copied.
   private func copiedTable(_ words: Set<String>) -> TableMigration? {
-    plan.tables.first { table in
-      table.change == .copy
-        && (words.contains(table.root.table.uppercased())
-          || words.contains(table.sourceName.uppercased()))
-    }
+    words.compactMap { copies[$0] }.min().map { plan.tables[$0] }
   }
 
   /// Returns the differences for which a table can't be changed in place.

@@ -9,6 +9,8 @@ struct SchemaBuilder: Sendable {
   let declaredToMany: [SQLToMany]
   /// The columns of to-many relationships without an inverse, by the root entity of their table.
   let hiddenColumns: [ObjectIdentifier: [HiddenColumn]]
+  /// The to-many relationships with these columns, in the same order.
+  let hiddenLists: [ObjectIdentifier: [SQLToMany]]
 
   /// A column in the destination's table, for a to-many relationship without an inverse.
   typealias HiddenColumn = (column: String, orderColumn: String?)
@@ -22,12 +24,15 @@ struct SchemaBuilder: Sendable {
         .sorted { $0.relationship.name < $1.relationship.name }
     }
     var hidden: [ObjectIdentifier: [HiddenColumn]] = [:]
+    var lists: [ObjectIdentifier: [SQLToMany]] = [:]
     for relationship in declaredToMany where relationship.relationship.inverseRelationship == nil {
       guard case .foreignKey(let column, let orderColumn) = relationship.storage else { continue }
       let root = ObjectIdentifier(relationship.destination.root)
       hidden[root, default: []].append((column, orderColumn))
+      lists[root, default: []].append(relationship)
     }
     hiddenColumns = hidden
+    hiddenLists = lists
   }
 
   /// The pragmas to run first in an empty file, which can't be changed later.

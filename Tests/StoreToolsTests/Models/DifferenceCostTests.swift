@@ -256,6 +256,40 @@ struct DifferenceCostTests {
     #expect(statements.map(\.causes) == [[0], [0], [0]])
   }
 
+  @Test("The causes of statements are found in linear time")
+  func causesAreFoundInLinearTime() throws {
+    func model(_ attributes: String) throws -> NSManagedObjectModel {
+      try Self.model((0..<4_000).map { Self.entity(attributes, "E\($0)") }.joined())
+    }
+    let comparison = ModelComparison(
+      from: try model(Self.code + Self.rating), to: try model(Self.code))
+    let begin = threadTime()
+    let costs = try LightweightMigrationCosts(comparison)
+    #expect(threadTime() - begin < 30)
+    #expect(costs.copiedEntities.count == 4_000)
+    let causes = comparison.differences.indices.map { costs.statements(ofDifferenceAt: $0) }
+    #expect(causes.allSatisfy { $0.count == causes[0].count && !$0.isEmpty })
+    #expect(Set(causes.joined()).count == causes.count * causes[0].count)
+  }
+
+  @Test("Relationships are compared in linear time")
+  func relationshipsAreComparedInLinearTime() throws {
+    let models = try (0..<2).map { version in
+      try Self.model(
+        (0..<8_000).map { number in
+          let lists = ["a", "b"].map { name in
+            #"<relationship name="\#(name)" optional="YES" toMany="YES" "#
+              + #"destinationEntity="E\#((number + 1) % 8_000)"/>"#
+          }
+          return Self.entity(lists.joined() + (version == 0 ? "" : Self.code), "E\(number)")
+        }.joined())
+    }
+    let begin = threadTime()
+    let comparison = ModelComparison(from: models[0], to: models[1])
+    #expect(threadTime() - begin < 30)
+    #expect(comparison.differences.count == 8_000)
+  }
+
   @Test("The text has the SQL once, and the other causes of it")
   func textHasSQL() throws {
     let test = Self.cases[5]
