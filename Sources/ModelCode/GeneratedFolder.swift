@@ -69,7 +69,8 @@ package struct GeneratedFolder {
   /// Writes the files, or none if a path is occupied.
   ///
   /// Files that already have the same contents keep their modification dates, so that they aren't
-  /// recompiled.
+  /// recompiled. Each file that's replaced is synced to disk; a new one isn't, because syncing
+  /// thousands takes minutes. An empty file, which a power loss can leave, is replaced.
   ///
   /// - Returns: The result for each file, in the given order.
   /// - Throws: `Occupied`, or a file system error.
@@ -81,8 +82,33 @@ package struct GeneratedFolder {
     return try destinations.map { file, url in
       let data = Data(file.text.utf8)
       if (try? Data(contentsOf: url)) == data { return (url.relativePath, .unchanged) }
-      try data.write(to: url, options: .atomic)
+      var status = stat()
+      if lstat(url.path, &status) == 0 {
+        try data.write(to: url, options: .atomic)
+      } else {
+        try Self.create(data, at: url)
+      }
       return (url.relativePath, .written)
+    }
+  }
+
+  /// Writes a new file, which appears when it's complete, without syncing it to disk.
+  private static func create(_ data: Data, at url: URL) throws {
+    let temporary = url.deletingLastPathComponent()
+      .appendingPathComponent(".cdprof-\(UUID().uuidString)").path
+    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard file >= 0 else { throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
+    var problem: Int32?
+    var rest = data[...]
+    while problem == nil, !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else { problem = errno }
+    }
+    if close(file) != 0, problem == nil { problem = errno }
+    if problem == nil, rename(temporary, url.path) != 0 { problem = errno }
+    if let problem {
+      unlink(temporary)
+      throw NSError(domain: NSPOSIXErrorDomain, code: Int(problem))
     }
   }
 
@@ -93,6 +119,6 @@ package struct GeneratedFolder {
     guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return false }
     if force { return true }
     guard let data = try? Data(contentsOf: url) else { return false }
-    return data.starts(with: Data(GeneratedFile.marker.utf8))
+    return data.isEmpty || data.starts(with: Data(GeneratedFile.marker.utf8))
   }
 }

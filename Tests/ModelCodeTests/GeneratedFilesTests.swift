@@ -259,7 +259,14 @@ struct GeneratedFilesTests {
     let refusal = #expect(throws: GeneratedFolder.Occupied.self) { _ = try folder.write(files) }
     #expect(refusal?.paths.count == 1 && refusal?.paths[0].hasSuffix(files[3].name) == true)
     #expect(try String(contentsOf: mine, encoding: .utf8) == "// Mine.\n")
+    let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+    #expect(Set(names) == Set(files.dropFirst().map { $0.name }))
     #expect(
       !FileManager.default.fileExists(atPath: url.appendingPathComponent(files[0].name).path))
+    // A power loss can leave an empty file.
+    try Data().write(to: mine)
+    let outcomes = try folder.write(files).map { $0.outcome }
+    #expect(outcomes.indices.filter { outcomes[$0] == .written } == [0, 3])
+    #expect(try String(contentsOf: mine, encoding: .utf8) == files[3].text)
   }
 }

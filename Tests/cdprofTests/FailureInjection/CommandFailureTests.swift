@@ -212,6 +212,27 @@ struct CommandFailureTests {
     }
   }
 
+  /// A model can have thousands of entities.
+  @Test func onlyReplacedGeneratedFilesAreSynced() throws {
+    let folder = try TestFolder()
+    let out = folder.file("out")
+    func syncs() throws -> Int {
+      let (result, report) = FailingFiles.run(below: folder.url, counting: [.sync]) {
+        _ = try Generate.parse([PackageFiles.model, "--out", out.path]).execute(Console())
+      }
+      try result.get()
+      return report.counts[.sync] ?? 0
+    }
+    #expect(try syncs() == 0)
+    #expect(try syncs() == 0)
+    let name = try #require(try FileManager.default.contentsOfDirectory(atPath: out.path).first)
+    let file = out.appendingPathComponent(name)
+    let text = try String(contentsOf: file, encoding: .utf8)
+    try Data((text + "\n").utf8).write(to: file)
+    #expect(try syncs() == 1)
+    #expect(try String(contentsOf: file, encoding: .utf8) == text)
+  }
+
   /// A copy without the mark couldn't be replaced by the next run.
   @Test(arguments: [FailingFiles.Cause.readOnly, .shortWrite])
   func copiedStoresAreMarkedWhereverTheCopyFails(cause: FailingFiles.Cause) throws {
