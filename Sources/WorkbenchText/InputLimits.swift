@@ -115,6 +115,10 @@ package enum InputLimits {
   ///
   /// The objects are in memory until they're saved.
   package static let unsavedSize = 256 << 20
+  /// The maximum number of objects that the key paths of a `touch` or `walk` step reach.
+  ///
+  /// The to-many relationships of a key path multiply; this takes about a minute.
+  package static let reachedObjects = 100_000_000
   /// The maximum value of `limit`, `offset`, `batch`, and `every`.
   ///
   /// Sums of them can't overflow.

@@ -272,6 +272,23 @@ struct ShellEngineTests {
     #expect(shell.type("save scenario \(file.path)").lines.first?.contains("1 variant,") == true)
   }
 
+  @Test(
+    "A step is interrupted between the objects of a key path",
+    arguments: ["touch c moods.date", "walk c moods.country"])
+  func stepsAreInterruptedInKeyPaths(step: String) throws {
+    let text = try String(contentsOf: small, encoding: .utf8)
+    try Data(text.replacing("{count: 20}", with: "{count: 1}").utf8).write(to: small)
+    let shell = try ShellSession(small)
+    shell.type("fetch Country values no as c")
+    let interrupter = InterruptingSink(shell.engine.interruption, afterFaults: 3)
+    shell.engine.session?.add(interrupter)
+    let failure = try #require(shell.type(step).failure)
+    #expect(failure.message.hasPrefix("`\(step)` was interrupted"))
+    shell.engine.session?.remove(interrupter)
+    // The country, its moods as IDs, and two of the 40 moods.
+    #expect(shell.type("stats").lines.contains("  misses              4"))
+  }
+
   /// The statement runs directly on the connection and wouldn't end.
   @Test func sqlStatementsAreInterrupted() throws {
     let shell = try ShellSession(small)

@@ -47,9 +47,12 @@ extension Session {
     // Split each key path only once, not for each object.
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     let trail = trail(of: step)
+    let budget = PathBudget(interruption)
     try input.objects.forEach(at: range, in: input.context) { object in
       try interruption.check()
-      for (index, path) in paths.enumerated() { object.read(path[...], index, trail, readValues) }
+      for (index, path) in paths.enumerated() {
+        try object.read(path[...], index, trail, readValues, budget)
+      }
     }
     // The interrupted statement might be that of the last object.
     try interruption.check()
@@ -69,10 +72,14 @@ extension NSManagedObject {
   ///   - trail: The recorder of access paths, or `nil` if none is needed.
   ///   - values: The collector of the values at the end of the path, or `nil` if they aren't
   ///     collected.
+  ///   - budget: The limit of the step.
+  /// - Throws: An `NSError` if the step is interrupted, or exceeds the limit.
   fileprivate func read(
-    _ path: ArraySlice<String>, _ index: Int, _ trail: AccessPathRecorder?, _ values: ReadValues?
-  ) {
+    _ path: ArraySlice<String>, _ index: Int, _ trail: AccessPathRecorder?, _ values: ReadValues?,
+    _ budget: PathBudget
+  ) throws {
     guard let key = path.first else { return }
+    try budget.spend()
     values?.pass(self)
     let value =
       trail.map { trail in
@@ -86,11 +93,13 @@ extension NSManagedObject {
       return
     }
     if let object = value as? NSManagedObject {
-      object.read(rest, index, trail, values)
+      try object.read(rest, index, trail, values, budget)
     } else if let objects = value as? Set<NSManagedObject> {
-      for object in objects { object.read(rest, index, trail, values) }
+      for object in objects { try object.read(rest, index, trail, values, budget) }
     } else if let objects = value as? NSOrderedSet {
-      for case let object as NSManagedObject in objects { object.read(rest, index, trail, values) }
+      for case let object as NSManagedObject in objects {
+        try object.read(rest, index, trail, values, budget)
+      }
     }
   }
 }

@@ -23,11 +23,12 @@ extension Session {
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     var walked = 0
     var reached = 0
+    let budget = PathBudget(interruption)
     try objects.forEach(at: indexes, in: input.context) { object in
       try interruption.check()
       walked += 1
       readValues?.add(object)
-      for path in paths { reached += object.count(through: path[...], readValues) }
+      for path in paths { reached += try object.count(through: path[...], readValues, budget) }
     }
     // The interrupted statement might be that of the last object.
     try interruption.check()
@@ -138,7 +139,12 @@ extension NSManagedObject {
 
   /// Returns the number of objects that a path of relationships reaches, without reading the last
   /// ones, which are added to `values`.
-  fileprivate func count(through path: ArraySlice<String>, _ values: ReadValues?) -> Int {
+  ///
+  /// - Throws: An `NSError` if the step is interrupted, or exceeds the limit of the budget.
+  fileprivate func count(
+    through path: ArraySlice<String>, _ values: ReadValues?, _ budget: PathBudget
+  ) throws -> Int {
+    try budget.spend()
     guard let key = path.first else {
       values?.add(self)
       return 1
@@ -146,12 +152,12 @@ extension NSManagedObject {
     values?.pass(self)
     let rest = path.dropFirst()
     switch value(forKey: key) {
-    case let object as NSManagedObject: return object.count(through: rest, values)
+    case let object as NSManagedObject: return try object.count(through: rest, values, budget)
     case let objects as Set<NSManagedObject>:
-      return objects.reduce(0) { $0 + $1.count(through: rest, values) }
+      return try objects.reduce(0) { try $0 + $1.count(through: rest, values, budget) }
     case let objects as NSOrderedSet:
-      return objects.reduce(0) { sum, object in
-        sum + ((object as? NSManagedObject)?.count(through: rest, values) ?? 0)
+      return try objects.reduce(0) { sum, object in
+        try sum + ((object as? NSManagedObject)?.count(through: rest, values, budget) ?? 0)
       }
     default: return 0
     }

@@ -24,6 +24,13 @@ struct SessionTests {
     }
   }
 
+  @Test func keyPathsReachALimitedNumberOfObjects() throws {
+    let budget = PathBudget(StepInterruption(), limit: 2)
+    for _ in 0..<2 { try budget.spend() }
+    let error = #expect(throws: NSError.self) { try budget.spend() }
+    #expect(error?.localizedDescription.contains("more objects than the limit, 2.") == true)
+  }
+
   /// `$one` is a result's only object, `IN $three` all of its objects.
   @Test func predicatesReferToResults() throws {
     let (session, folder) = try session()
