@@ -5,17 +5,21 @@ extension NSMergePolicy {
   final func resolve(_ conflicts: [NSMergeConflict]) throws {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.mergeConflicts(conflicts) }
+    guard let context = conflicts.lazy.compactMap({ $0.sourceObject.context }).first else { return }
+    var resolved = ResolvedObjects(in: context)
     for conflict in conflicts {
       let object = conflict.sourceObject
-      guard let context = object.context else { continue }
+      guard object.context === context else { continue }
       let newest = try context.newestRow(of: object)
       defer { newest?.release() }
-      resolve(object, newest, context)
+      resolve(object, newest, context, &resolved)
     }
+    try resolved.settle()
   }
 
   private func resolve(
-    _ object: NSManagedObject, _ newest: Row?, _ context: NSManagedObjectContext
+    _ object: NSManagedObject, _ newest: Row?, _ context: NSManagedObjectContext,
+    _ resolved: inout ResolvedObjects
   ) {
     let wins =
       mergeType == .overwriteMergePolicyType
@@ -30,6 +34,7 @@ extension NSMergePolicy {
       context.dropChanges(of: object, newest)
       return
     }
+    resolved.append(object)
     guard let newest else {
       if wins { object.restoreRow() } else { context.dropChanges(of: object, nil) }
       return
@@ -47,9 +52,10 @@ extension NSManagedObjectContext {
   /// Returns an object's row from the row cache or the store; `nil` if it doesn't exist.
   ///
   /// Retained for the caller. **Cost:** one SELECT after a row-cache miss.
-  final func newestRow(of object: NSManagedObject) throws -> Row? {
+  /// - Parameter isCached: Whether a row in the row cache is taken for the newest one.
+  final func newestRow(of object: NSManagedObject, isCached: Bool = true) throws -> Row? {
     guard let store = store(for: object) else { return nil }
-    if let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
+    if isCached, let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
     do {
       return try storedRow(of: object, in: store)
     } catch let error as NSError

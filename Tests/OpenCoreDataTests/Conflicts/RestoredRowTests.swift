@@ -106,4 +106,89 @@ struct RestoredRowTests {
     let cold = kind == .sqlite ? try stack.foreignContext() : stack.context()
     #expect(try links(cold) == ["ab", "1", "1"])
   }
+
+  /// One end of a many-to-many relationship.
+  struct End: Sendable {
+    let entity: String
+    let key: String
+    let other: String
+    let inverse: String
+    var isOrdered = false
+
+    static let all = [
+      End(entity: "Person", key: "reports", other: "Person", inverse: "managers"),
+      End(entity: "Person", key: "managers", other: "Person", inverse: "reports"),
+      End(entity: "List", key: "tags", other: "Tag", inverse: "lists", isOrdered: true),
+      End(entity: "Tag", key: "lists", other: "List", inverse: "tags"),
+      End(
+        entity: "Person", key: "visited", other: "Country", inverse: "visitors", isOrdered: true),
+    ]
+  }
+
+  @Test(
+    "A restored object has its destinations in many-to-many relationships, as far as they exist",
+    arguments: StoreKind.allCases, End.all)
+  func restoredObjectsHaveTheirDestinations(kind: StoreKind, end: End) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(.mergeByPropertyObjectTrump))
+    /// The sorted names of the destinations.
+    func names(_ object: NSManagedObject, _ key: String) -> [String] {
+      object.set(key).compactMap { $0.nameValue }.sorted()
+    }
+    try first.performAndWait {
+      let others = ["a", "b", "c"].map { first.make(end.other, ["name": $0]) }
+      let value: Any = end.isOrdered ? NSOrderedSet(array: others) : Set(others)
+      let object = first.make(end.entity, ["name": "o", end.key: value])
+      try first.save()
+      try second.performAndWait {
+        let twin = second.twin(of: object)
+        #expect(names(twin, end.key) == ["a", "b", "c"])
+        twin.setValue("O", forKey: "name")
+        first.delete(object)
+        first.delete(others[2])
+        others[1].setValue("B", forKey: "name")
+        try first.save()
+        try second.save()
+        #expect(!second.hasChanges && names(twin, end.key) == ["B", "a"])
+        let twins = others[..<2].map(second.twin)
+        #expect(twins.map { $0.set(end.inverse) } == [[twin], [twin]])
+      }
+    }
+    // A file is read again: the row cache may differ from it.
+    let cold = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    for third in [stack.context(), cold] {
+      try third.performAndWait {
+        let restored = try third.all(end.entity).first { $0.nameValue == "O" }
+        let object = try #require(restored)
+        #expect(names(object, end.key) == ["B", "a"])
+        #expect(object.set(end.key).allSatisfy { $0.set(end.inverse) == [object] })
+      }
+    }
+  }
+
+  @Test(
+    "A restored object doesn't refer to an object that was deleted with it",
+    arguments: StoreKind.allCases)
+  func restoredObjectsReferToExistingRows(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(.mergeByPropertyObjectTrump))
+    try first.performAndWait {
+      let list = first.make("List", ["name": "l"])
+      let song = first.make("Song", ["name": "a", "list": list])
+      try first.save()
+      try second.performAndWait {
+        let twin = second.twin(of: song)
+        twin.setValue("A", forKey: "name")
+        first.delete(list)
+        try first.save()
+        try second.save()
+        #expect(!second.hasChanges && twin.one("list") == nil)
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      let songs = try third.everyObject(of: "Song")
+      #expect(songs.map { $0.nameValue } == ["A"] && songs.allSatisfy { $0.one("list") == nil })
+    }
+  }
 }
