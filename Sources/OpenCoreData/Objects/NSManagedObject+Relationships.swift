@@ -248,6 +248,8 @@ extension NSManagedObject {
     defer { earlier.release() }
     newest.retain()
     row = newest
+    // It exists again.
+    state.remove(.restored)
     guard let values, !isDeleted else { return }
     for slot in layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
       guard earlier.rawValue(slot) != newest.rawValue(slot),

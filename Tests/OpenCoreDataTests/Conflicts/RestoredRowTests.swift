@@ -191,4 +191,44 @@ struct RestoredRowTests {
       #expect(songs.map { $0.nameValue } == ["A"] && songs.allSatisfy { $0.one("list") == nil })
     }
   }
+
+  /// Restores a row, and then fails once.
+  private final class FailingOnce: NSMergePolicy {
+    private var hasFailed = false
+
+    override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+      try super.resolve(optimisticLockingConflicts: list)
+      if hasFailed { return }
+      hasFailed = true
+      throw CocoaError(.userCancelled)
+    }
+  }
+
+  @Test(
+    "A row that another context restores before the save is attempted again is merged",
+    arguments: StoreKind.allCases)
+  func rowsThatExistAgainAreMerged(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(.overwrite))
+    let third = stack.context(FailingOnce(merge: .mergeByPropertyObjectTrumpMergePolicyType))
+    try first.performAndWait {
+      let tag = first.make("Tag", ["name": "a"])
+      try first.save()
+      try second.performAndWait {
+        try third.performAndWait {
+          second.twin(of: tag).setValue("b", forKey: "name")
+          third.twin(of: tag).setValue("c", forKey: "name")
+          first.delete(tag)
+          try first.save()
+          #expect(thrownError { try third.save() }?.code == CocoaError.userCancelled.rawValue)
+          try second.save()
+          try third.save()
+          #expect(!third.hasChanges)
+        }
+      }
+    }
+    let fourth = stack.context()
+    let found = try fourth.performAndWait { try fourth.all("Tag").map { $0.nameValue } }
+    #expect(found == ["c"])
+  }
 }
