@@ -6,27 +6,31 @@ extension NSMergePolicy {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.mergeConflicts(conflicts) }
     guard let context = conflicts.lazy.compactMap({ $0.sourceObject.context }).first else { return }
-    var resolved = ResolvedObjects(in: context)
+    var resolved = ResolvedObjects(in: context, wins: wins)
     for conflict in conflicts {
       let object = conflict.sourceObject
       guard object.context === context else { continue }
       let newest = try context.newestRow(of: object)
       defer { newest?.release() }
-      resolve(object, newest, context, &resolved)
+      try resolve(object, newest, context, &resolved)
     }
     try resolved.settle()
+  }
+
+  /// Whether the context's changes win, deletions among them.
+  private var wins: Bool {
+    mergeType == .overwriteMergePolicyType
+      || mergeType == .mergeByPropertyObjectTrumpMergePolicyType
   }
 
   private func resolve(
     _ object: NSManagedObject, _ newest: Row?, _ context: NSManagedObjectContext,
     _ resolved: inout ResolvedObjects
-  ) {
-    let wins =
-      mergeType == .overwriteMergePolicyType
-      || mergeType == .mergeByPropertyObjectTrumpMergePolicyType
+  ) throws {
     if object.state.contains(.deleted) {
       // The current row is deleted; or it's kept.
-      if wins, let newest { object.take(newest) } else { context.dropChanges(of: object, newest) }
+      guard let newest else { return context.dropChanges(of: object, nil) }
+      if wins { resolved.delete(object, newest) } else { try resolved.keep(object) }
       return
     }
     guard object.state.contains(.updated) else {
@@ -34,11 +38,11 @@ extension NSMergePolicy {
       context.dropChanges(of: object, newest)
       return
     }
-    resolved.append(object)
     guard let newest else {
-      if wins { object.restoreRow() } else { context.dropChanges(of: object, nil) }
+      if wins { resolved.restore(object) } else { context.dropChanges(of: object, nil) }
       return
     }
+    resolved.append(object)
     switch mergeType {
     case .overwriteMergePolicyType: object.overwrite(newest)
     case .mergeByPropertyObjectTrumpMergePolicyType: object.merge(newest, storeTrumps: false)
@@ -289,6 +293,9 @@ extension NSMergePolicy {
         displaced.replace(object, by: stored)
       } else {
         context.dropChanges(of: object, object.row)
+        var resolved = ResolvedObjects(in: context, wins: false)
+        resolved.append(object)
+        try resolved.settle()
       }
     }
   }

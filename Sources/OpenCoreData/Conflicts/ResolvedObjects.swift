@@ -1,16 +1,20 @@
 import ManagedModel
 
 /// The objects whose conflicts a merge policy has resolved one by one, and those that have to
-/// follow: a save re-creates no reference to a row that doesn't exist, and no many-to-many
-/// relationship on one side only.
+/// follow: a save writes no reference to a row that it deletes or that doesn't exist, and no
+/// many-to-many relationship on one side only.
 ///
 /// Made for one call of the policy, on the context's queue.
 struct ResolvedObjects {
   private let context: NSManagedObjectContext
+  /// Whether the context's changes win, deletions among them.
+  private let wins: Bool
   private var objects: [NSManagedObject] = []
+  private var restored: [NSManagedObject] = []
 
-  init(in context: NSManagedObjectContext) {
+  init(in context: NSManagedObjectContext, wins: Bool) {
     self.context = context
+    self.wins = wins
   }
 
   /// Adds an object that isn't deleted.
@@ -18,18 +22,129 @@ struct ResolvedObjects {
     objects.append(object)
   }
 
+  /// Adds an object whose row no longer exists and is re-created.
+  mutating func restore(_ object: NSManagedObject) {
+    objects.append(object)
+    restored.append(object)
+  }
+
+  /// Deletes the newest row of an object: its delete rules are applied again, to what others have
+  /// saved since.
+  func delete(_ object: NSManagedObject, _ newest: Row) {
+    object.take(newest)
+    object.values?.forgetUnchanged(firstTransient: object.layout.firstTransient)
+    context.changes.unpropagated.append(object)
+    context.changes.requiresValidation = true
+  }
+
+  /// Discards the deletion of an object, and with it the deletions by the cascade rules of its
+  /// relationships and of their inverses.
+  mutating func keep(_ object: NSManagedObject) throws {
+    var pending = [object]
+    var seen: Set<ObjectIdentifier> = []
+    var kept: [(object: NSManagedObject, newest: Row)] = []
+    defer { for (_, newest) in kept { newest.release() } }
+    // If a row can't be read, none of them is kept yet.
+    while let next = pending.popLast() {
+      guard next.deletesRow, seen.insert(ObjectIdentifier(next)).inserted,
+        let newest = try context.newestRow(of: next)
+      else { continue }
+      kept.append((next, newest))
+      pending += next.cascadedDeletions
+    }
+    for (object, newest) in kept {
+      context.dropChanges(of: object, newest)
+      objects.append(object)
+    }
+  }
+
   /// Makes the objects consistent with others; undo doesn't restore what this changes.
   ///
   /// **Cost:** one SELECT for each unchanged object that a restored object refers to, as far as
   /// its relationships were read.
   /// - Throws: The store's error.
-  func settle() throws {
+  mutating func settle() throws {
     let recorder = context.undoState.recorder
     let wasPaused = recorder?.isPaused ?? false
     recorder?.isPaused = true
     defer { recorder?.isPaused = wasPaused }
-    for object in objects where object.state.contains(.restored) { try relink(object) }
+    for object in restored {
+      try relink(object)
+      object.restoreRow()
+    }
+    try settleReferences()
   }
+
+  // MARK: Rows that the save deletes
+
+  /// Applies the delete rules of objects that the save deletes to those that still refer to them.
+  ///
+  /// By the rule Nullify, the reference becomes `nil`. Otherwise, both are deleted if the context's
+  /// changes win; or else both are kept.
+  private mutating func settleReferences() throws {
+    guard context.changes.deleted.array.contains(where: { $0.deletesRow }) else { return }
+    if !wins {
+      var index = 0
+      while index < objects.count {
+        let references = try deletedDestinations(of: objects[index])
+        for (inverse, other) in references where inverse.deleteRule != .nullifyDeleteRule {
+          try keep(other)
+        }
+        index += 1
+      }
+    }
+    for object in objects {
+      for (inverse, other) in try deletedDestinations(of: object) {
+        guard wins, inverse.deleteRule == .cascadeDeleteRule else {
+          if let relationship = inverse.inverseRelationship {
+            object.dropDestination(other, of: relationship)
+            context.changes.requiresValidation = true
+          }
+          continue
+        }
+        context.markForDeletion(object)
+      }
+    }
+  }
+
+  /// Sets a to-one relationship to `nil`, which may be required.
+  private func clear(_ slot: RowSlot, of object: NSManagedObject) {
+    object.noteChange()
+    object.storeDestination(nil, slot)
+    context.changes.requiresValidation = true
+  }
+
+  /// Returns the objects that an object refers to by to-one relationships, and that the save
+  /// deletes, each with the inverse, unless that has the rule No Action.
+  private func deletedDestinations(
+    of object: NSManagedObject
+  ) throws -> [(inverse: NSRelationshipDescription, other: NSManagedObject)] {
+    guard object.context === context, object.state.isDisjoint(with: [.deleted, .inaccessible])
+    else { return [] }
+    let newest = object.isFault ? try context.newestRow(of: object) : nil
+    defer { newest?.release() }
+    let row = newest ?? object.row
+    return object.layout.slots.compactMap { slot in
+      guard slot.kind.isToOne, let inverse = slot.relationship.inverseRelationship,
+        inverse.deleteRule != .noActionDeleteRule,
+        let entity = slot.relationship.destinationEntity
+      else { return nil }
+      let other: NSManagedObject?
+      switch object.values?[slot.index] {
+      case .object(let destination)?: other = destination
+      case .null?: other = nil
+      default:
+        let rootIndex = EntityLayout.of(entity).rootIndex &+ object.layout.rootOffset
+        other =
+          row.isNull(slot)
+          ? nil : context.registry.object(rootIndex: rootIndex, key: row.int64(slot))
+      }
+      guard let other, other.deletesRow else { return nil }
+      return (inverse, other)
+    }
+  }
+
+  // MARK: Rows that the save re-creates
 
   /// Adds a restored object to its destinations in many-to-many relationships again.
   ///
@@ -40,7 +155,7 @@ struct ResolvedObjects {
     where slot.kind.isToOne && object.values?.isChanged(slot.index) != true {
       let rule = slot.relationship.inverseRelationship?.deleteRule ?? .noActionDeleteRule
       guard rule != .noActionDeleteRule, let other = object.destination(slot) else { continue }
-      if try !other.isDeleted && !update(other) { object.storeDestination(nil, slot) }
+      if try !other.isDeleted && !update(other) { clear(slot, of: object) }
     }
     for relationship in object.layout.toMany where !relationship.isTransient {
       guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
@@ -73,5 +188,25 @@ struct ResolvedObjects {
       context.refresh(object, with: row)
     }
     return true
+  }
+}
+
+extension NSManagedObject {
+  /// Whether the next save deletes this object's row.
+  fileprivate var deletesRow: Bool {
+    state.contains(.deleted) && state.isDisjoint(with: [.inserted, .inaccessible])
+  }
+
+  /// The objects whose deletion this one's has caused, or that have caused it, except by to-one
+  /// relationships: the newest row has these.
+  fileprivate var cascadedDeletions: [NSManagedObject] {
+    layout.entity.relationshipsByName.values.sorted { $0.name < $1.name }.flatMap { relationship in
+      guard layout.position(of: relationship.name) != nil,
+        relationship.deleteRule == .cascadeDeleteRule
+          || relationship.isToMany
+            && relationship.inverseRelationship?.deleteRule == .cascadeDeleteRule
+      else { return [NSManagedObject]() }
+      return relatedObjects(relationship).filter { $0.deletesRow }
+    }
   }
 }

@@ -18,6 +18,8 @@ struct PendingChanges {
   var mergedDeletions: [NSManagedObject] = []
   /// New objects removed because of a constraint; the next did-save lists them as deleted.
   var displaced: [NSManagedObject] = []
+  /// Whether a merge policy has removed references, or deleted rows that others have changed.
+  var requiresValidation = false
 
   var eventInserted = ChangedObjects(.eventInserted)
   var eventUpdated = ChangedObjects(.eventUpdated)
@@ -85,6 +87,7 @@ struct PendingChanges {
     unpropagated = []
     locked = LockedObjects()
     displaced = []
+    requiresValidation = false
     mergedDeletions = []
   }
 

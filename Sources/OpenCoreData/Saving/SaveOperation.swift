@@ -110,8 +110,8 @@ struct SaveOperation {
   ///
   /// - Parameter first: The changes that the first attempt writes.
   /// - Throws: The merge policy's errors, those of validation if a policy has accepted the deletion
-  ///   of a row, restored a row, or deleted objects with duplicate values, and those of the store;
-  ///   nothing is written then, except what another store has `committed`.
+  ///   of a row, removed references, or deleted objects, and those of the store; nothing is written
+  ///   then, except what another store has `committed`.
   mutating func write(_ first: SavePlan) throws {
     context.savedTransactions = [:]
     var plan = first
@@ -141,10 +141,10 @@ struct SaveOperation {
         let conflicts = error.conflicts.map(NSMergeConflict.init)
         guard attempt < Self.maximumAttempts else { throw NSError.mergeConflicts(conflicts) }
         try policyOfNewestRows().resolve(optimisticLockingConflicts: conflicts)
-        let objects = conflicts.map(\.sourceObject)
-        let lost = Set(objects.filter { $0.state.contains(.inaccessible) })
+        let lost = Set(conflicts.map(\.sourceObject).filter { $0.state.contains(.inaccessible) })
         context.discardKnownReferences(to: lost)
-        isToBeValidated = !lost.isEmpty || objects.contains { $0.state.contains(.restored) }
+        isToBeValidated = !lost.isEmpty || context.changes.requiresValidation
+        context.changes.requiresValidation = false
       } catch let error as ConstraintViolations {
         let conflicts = error.violations.map(constraintConflict)
         guard attempt < Self.maximumAttempts else { throw NSError.constraintConflicts(conflicts) }

@@ -82,4 +82,90 @@ struct DiscardedDeletionTests {
       #expect(try third.everyObject(of: "List").map { $0.names("tags") } == ["aBc"])
     }
   }
+
+  /// The objects of a deletion by a cascade rule that have changed in the store.
+  enum Changed: CaseIterable, Sendable { case owner, destination, both }
+
+  @Test(
+    "The deletions by a cascade rule are discarded together",
+    arguments: StoreKind.allCases, Changed.allCases)
+  func cascadesAreDiscardedTogether(kind: StoreKind, changed: Changed) throws {
+    let model = try KinshipModel.make()
+    model.entitiesByName["Person"]?.relationshipsByName["spouse"]?.deleteRule = .cascadeDeleteRule
+    let stack = try SharedStack(kind, model)
+    let (first, second) = (stack.context(), stack.context(.mergeByPropertyStoreTrump))
+    try first.performAndWait {
+      let list = first.make("List", ["name": "l"])
+      let songs = ["a", "b", "c"].map { first.make("Song", ["name": $0, "list": list]) }
+      let people = ["p", "q"].map { first.make("Person", ["name": $0]) }
+      people[0].setValue(people[1], forKey: "spouse")
+      try first.save()
+      try second.performAndWait {
+        let (theirs, twins) = (second.twin(of: list), people.map(second.twin))
+        second.delete(theirs)
+        second.delete(twins[0])
+        second.processPendingChanges()
+        #expect(second.deletedObjects.count == 6)
+        if changed != .destination {
+          list.setValue("L", forKey: "name")
+          people[0].setValue("P", forKey: "name")
+        }
+        if changed != .owner {
+          songs[1].setValue("B", forKey: "name")
+          people[1].setValue("Q", forKey: "name")
+        }
+        try first.save()
+        try second.save()
+        #expect(!second.hasChanges && !theirs.isDeleted)
+        #expect(theirs.names("songs") == (changed == .owner ? "abc" : "aBc"))
+        #expect(twins[0].one("spouse") === twins[1] && twins[1].one("spouseOf") === twins[0])
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      let lists = try third.everyObject(of: "List")
+      #expect(lists.map { $0.names("songs") } == [changed == .owner ? "abc" : "aBc"])
+      let people = try third.everyObject(of: "Person")
+      try #require(people.count == 2)
+      #expect(people[0].one("spouse") === people[1] && people[1].one("spouseOf") === people[0])
+    }
+  }
+
+  @Test(
+    "A discarded change doesn't restore a reference to an object that the save deletes",
+    arguments: StoreKind.allCases)
+  func discardedChangesReferToRemainingRows(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(.rollback))
+    try first.performAndWait {
+      let countries = ["c", "d"].map { first.make("Country", ["name": $0]) }
+      let lists = ["l", "m"].map { first.make("List", ["name": $0]) }
+      let person = first.make("Person", ["name": "p", "residentOf": countries[0]])
+      let song = first.make("Song", ["name": "a", "list": lists[0]])
+      try first.save()
+      try second.performAndWait {
+        let (resident, track) = (second.twin(of: person), second.twin(of: song))
+        resident.setValue(second.twin(of: countries[1]), forKey: "residentOf")
+        track.setValue(second.twin(of: lists[1]), forKey: "list")
+        second.processPendingChanges()
+        second.delete(second.twin(of: countries[0]))
+        second.delete(second.twin(of: lists[0]))
+        second.processPendingChanges()
+        person.setValue("P", forKey: "name")
+        song.setValue("A", forKey: "name")
+        try first.save()
+        try second.save()
+        #expect(!second.hasChanges && resident.nameValue == "P" && track.nameValue == "A")
+        // The rule of the list is Cascade, and that of the country Nullify.
+        #expect(resident.one("residentOf") == nil && track.one("list")?.nameValue == "l")
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      let (countries, lists) = (try third.all("Country"), try third.all("List"))
+      #expect(countries.map { $0.nameValue } == ["d"])
+      #expect(lists.map { $0.names("songs") } == ["A", ""])
+      #expect(try third.all("Person").map { $0.one("residentOf") } == [nil])
+    }
+  }
 }

@@ -1,0 +1,67 @@
+import OpenCoreData
+import Testing
+
+@Suite("Deletions that win over other changes")
+struct DeletionConflictTests {
+  private static let policies: [NSMergePolicyType] = [
+    .overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+  ]
+
+  @Test(
+    "The delete rules apply to objects that another context has added",
+    arguments: StoreKind.allCases, policies)
+  func deleteRulesApplyToAddedObjects(kind: StoreKind, type: NSMergePolicyType) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: type)))
+    try first.performAndWait {
+      let list = first.make("List", ["name": "l"])
+      let people = ["p", "q"].map { first.make("Person", ["name": $0]) }
+      let country = first.make("Country", ["name": "c"])
+      try first.save()
+      try second.performAndWait {
+        for object in [list, people[0], country] { second.delete(second.twin(of: object)) }
+        second.processPendingChanges()
+        _ = first.make("Song", ["name": "a", "list": list])
+        people[0].setValue(people[1], forKey: "spouse")
+        people[1].setValue(country, forKey: "residentOf")
+        try first.save()
+        try second.save()
+        #expect(!second.hasChanges)
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      for entity in ["List", "Song", "Country"] {
+        #expect(try third.everyObject(of: entity).isEmpty)
+      }
+      let people = try third.everyObject(of: "Person")
+      #expect(people.map { $0.nameValue } == ["q"])
+      #expect(people.allSatisfy { $0.one("spouseOf") == nil && $0.one("residentOf") == nil })
+    }
+  }
+
+  @Test(
+    "The rule Deny fails the save if another context has added an object",
+    arguments: StoreKind.allCases, policies)
+  func addedObjectsDenyTheDeletion(kind: StoreKind, type: NSMergePolicyType) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: type)))
+    try first.performAndWait {
+      let list = first.make("List", ["name": "l"])
+      try first.save()
+      try second.performAndWait {
+        second.delete(second.twin(of: list))
+        second.processPendingChanges()
+        _ = first.make("Kept", ["name": "k", "list": list])
+        try first.save()
+        let error = thrownError { try second.save() }
+        #expect(error?.code == NSValidationRelationshipDeniedDeleteError)
+      }
+    }
+    let third = stack.context()
+    try third.performAndWait {
+      let kept = try third.everyObject(of: "Kept")
+      #expect(kept.map { $0.one("list")?.nameValue } == ["l"])
+    }
+  }
+}
