@@ -2,7 +2,7 @@ import ManagedModel
 
 /// The objects whose conflicts a merge policy has resolved one by one, and those that have to
 /// follow: a save writes no reference to a row that it deletes or that doesn't exist, and no
-/// many-to-many relationship on one side only.
+/// one-to-one or many-to-many relationship on one side only.
 ///
 /// Made for one call of the policy, on the context's queue.
 struct ResolvedObjects {
@@ -61,7 +61,7 @@ struct ResolvedObjects {
   /// Makes the objects consistent with others; undo doesn't restore what this changes.
   ///
   /// **Cost:** one SELECT for each unchanged object that a restored object refers to, as far as
-  /// its relationships were read.
+  /// its relationships were read, or that a changed one-to-one relationship affects.
   /// - Throws: The store's error.
   mutating func settle() throws {
     let recorder = context.undoState.recorder
@@ -73,6 +73,13 @@ struct ResolvedObjects {
       object.restoreRow()
     }
     try settleReferences()
+    guard wins else { return }
+    for object in objects
+    where object.state.contains(.updated) && !object.isDeleted && !object.isFault {
+      for slot in object.layout.slots where slot.kind.isToOne {
+        try settleOneToOne(slot, of: object)
+      }
+    }
   }
 
   // MARK: Rows that the save deletes
@@ -174,6 +181,44 @@ struct ResolvedObjects {
         value.insert(other, isStored: false)
       }
     }
+  }
+
+  // MARK: One-to-one relationships
+
+  /// Makes the other sides of a one-to-one relationship agree with an object's value, if that isn't
+  /// the one in the store.
+  private func settleOneToOne(_ slot: RowSlot, of object: NSManagedObject) throws {
+    guard let inverse = slot.relationship.inverseRelationship, !inverse.isToMany,
+      object.state.contains(.restored) || object.rawValue(slot) != object.row.rawValue(slot)
+    else { return }
+    let other = object.destination(slot)
+    if let former = object.destination(of: object.row, slot), former !== other {
+      try release(object, from: former, inverse)
+    }
+    guard let other, !other.isInserted, !other.isDeleted,
+      case .slot(let back) = other.position(of: inverse.name)
+    else { return }
+    let exists = try update(other)
+    let present = exists ? other.destination(other.layout.slots[back]) : nil
+    if exists, present === object { return }
+    let isTaken =
+      other.values?.isChanged(back) == true
+      || present != nil && object.values?.isChanged(slot.index) != true
+    guard exists, !isTaken else { return clear(slot, of: object) }
+    other.noteChange()
+    other.storeDestination(object, other.layout.slots[back])
+    if let present { try release(other, from: present, slot.relationship) }
+  }
+
+  /// Sets the other side of a one-to-one relationship to `nil` if it's an object.
+  private func release(
+    _ object: NSManagedObject, from other: NSManagedObject,
+    _ relationship: NSRelationshipDescription
+  ) throws {
+    guard !other.isDeleted, case .slot(let index) = other.position(of: relationship.name),
+      try update(other), other.destination(other.layout.slots[index]) === object
+    else { return }
+    clear(other.layout.slots[index], of: other)
   }
 
   /// Reads the row of an object without unsaved changes again; returns `false` if it doesn't exist.

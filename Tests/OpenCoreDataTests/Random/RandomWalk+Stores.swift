@@ -60,8 +60,10 @@ extension RandomWalk {
   private func policy(for conflicts: Set<Int>) -> NSMergePolicyType {
     let isSimple = conflicts.allSatisfy { serial in
       let object = reference[serial]
-      return !object.isDeleted && store.records[serial] != nil && object.changes.toOne.isEmpty
+      guard let stored = store.records[serial] else { return false }
+      return !object.isDeleted && object.changes.toOne.isEmpty
         && !object.toMany.values.contains(where: \.hasChanges)
+        && !hasOtherPartner(serial, in: stored)
     }
     guard isSimple else { return .errorMergePolicyType }
     return [
@@ -69,6 +71,15 @@ extension RandomWalk {
       .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,
       .rollbackMergePolicyType,
     ][int(5)]
+  }
+
+  /// Returns whether a one-to-one relationship of an object differs in the store: the overwrite
+  /// policy changes the other side, too.
+  private func hasOtherPartner(_ serial: Int, in stored: ReferenceStore.Record) -> Bool {
+    (WorkshopModel.sidesOfRoots[store.root(serial)] ?? []).contains { side in
+      !side.isToMany && WorkshopModel.sides[side.inverse]?.isToMany == false
+        && stored.toOne[side.name] != reference[serial].base.toOne[side.name]
+    }
   }
 
   private func resolveByHand(_ conflicts: Set<Int>) {
