@@ -288,18 +288,20 @@ extension NSManagedObjectContext {
     coordinator?.managedObjectModel.entitiesByName[name]
   }
 
-  /// Returns the entity whose objects have a class; traps unless there's exactly one.
+  /// Returns the entity whose objects have a class; traps if there's none.
   ///
-  /// The entity is searched once for consecutive calls with the same class.
+  /// Of several, it's the one that the class's `entity()` chooses. The entity is searched once for
+  /// consecutive calls with the same class.
   final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
     if lastInserted?.type == type, let entity = lastInserted?.entity { return entity }
     let matching = requiredCoordinator.managedObjectModel.entities.filter {
       EntityLayout.of($0).objectClass == type
     }
-    guard let entity = matching.first, matching.count == 1 else {
+    let chosen = matching.count > 1 ? type.entity().name : matching.first?.name
+    guard let entity = matching.first(where: { $0.name == chosen }) else {
       fatalError("\(matching.count) entities of the model use the class \(type)")
     }
-    lastInserted = (type, entity)
+    if matching.count == 1 { lastInserted = (type, entity) }
     return entity
   }
 

@@ -51,8 +51,8 @@ open class NSManagedObject: NSObject {
 
   /// Inserts a new object of the entity that uses this class.
   ///
-  /// It's a programmer error if the context's model has no entity, or several, for the class. No
-  /// statements.
+  /// It's a programmer error if the context's model has no entity for the class, or several and the
+  /// class doesn't override `entity()`. No statements.
   public required convenience init(context: NSManagedObjectContext) {
     self.init(entity: context.entity(forClass: Self.self), insertInto: context)
   }
@@ -274,7 +274,7 @@ open class NSManagedObject: NSObject {
       fatalError(
         found.isEmpty
           ? "no model in use has an entity with the class \(self): create a coordinator first"
-          : "\(found.count) entities have the class \(self); specify one in the request")
+          : "\(found.count) entities have the class \(self): override entity(), or specify one")
     }
     return entity
   }
