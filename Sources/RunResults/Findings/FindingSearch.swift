@@ -47,7 +47,7 @@ package enum FindingSearch {
       case .store(let search): advisor.map { search(statements, $0) } ?? []
       }
     }
-    return grouped(steps + found, silence: silence)
+    return grouped(CountPerRowRule.reconsidered(steps, in: work) + found, silence: silence)
   }
 
   /// Returns the findings in the events of one step.
@@ -166,12 +166,12 @@ package struct FinishedWork: Sendable {
   /// Returns the later parts that work on the named result of a part, assign it to other objects,
   /// or refer to it in a predicate.
   ///
-  /// The search ends where the name is released or reused.
+  /// The search ends where the name is released or reused, or the part's context is reset.
   func users(ofResultAt position: Int) -> [Part] {
     guard let name = parts[position].step.name else { return [] }
     var users: [Part] = []
     for part in parts[(position + 1)...] {
-      if part.step.verb == .reset { break }
+      if part.step.verb == .reset, part.context == parts[position].context { break }
       if part.references.contains(name) {
         users.append(part)
         if part.step.name == name { break }

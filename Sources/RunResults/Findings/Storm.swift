@@ -119,8 +119,11 @@ struct Storm: Hashable {
   /// The text after the count in a finding.
   var what: String {
     if sql == nil { return "faults that reached the database" }
-    return isRelationship ? "SELECTs, one per relationship," : "single-row SELECTs"
+    return isRelationship ? Self.whatOfRelationships : "single-row SELECTs"
   }
+
+  /// The text after the count of relationship faults.
+  static let whatOfRelationships = "SELECTs, one per relationship,"
 
   /// Returns a finding for these faults.
   func finding(_ rule: RuleName, count: Int, what: String? = nil, fix: SuggestedFix) -> Finding {

@@ -10,6 +10,8 @@ import WorkbenchFixtures
 /// Each rule is tested with steps for which it fires and steps for which it doesn't.
 @Suite("Rules about retained, changed, and saved objects")
 struct HeldObjectRuleTests {
+  private static let change = "set m with latitude 1"
+
   @Test(arguments: [
     (["fetch Mood as m", "set m with latitude 1", "refresh m keep no"], ["lost-changes(Mood)"]),
     (["fetch Mood as m", "set m with latitude 1", "refresh m keep yes"], []),
@@ -23,6 +25,12 @@ struct HeldObjectRuleTests {
       ["fetch Mood as m", "set m with latitude 1", "refresh m keep no", "refresh m keep no"],
       ["lost-changes(Mood)"]
     ),
+    // All objects are fetched again, as in a loop.
+    (["fetch Mood as m", change, "fetch Mood as m", "refresh m keep no"], ["lost-changes(Mood)"]),
+    (["fetch Mood as m", change, "fetch Mood as n", "refresh n keep no"], ["lost-changes(Mood)"]),
+    (["fetch Mood as m", change, "save", "fetch Mood as m", "refresh m keep no"], []),
+    // The fetches can return different objects.
+    (["fetch Mood limit 5 as m", change, "fetch Mood limit 5 as m", "refresh m keep no"], []),
     // The save fails, so the changes are still unsaved.
     (
       [
@@ -170,6 +178,20 @@ struct HeldObjectRuleTests {
       ], false
     ),
     (fetched + ["batch-delete Mood", "walk moods limit 1"], false),
+    // The second request sets the values that the objects have.
+    (fetched + [named, "merge changed", batch, "touch moods latitude"], false),
+    (fetched + [batch, batch, "touch moods latitude"], true),
+    (
+      fetched + [
+        named, "merge changed", "batch-update Mood with latitude 8", "touch moods latitude",
+      ], true
+    ),
+    (
+      fetched + [
+        "batch-update Mood with latitude = latitude + 1 as changed", "merge changed",
+        "batch-update Mood with latitude = latitude + 1", "touch moods latitude",
+      ], true
+    ),
   ])
   func unmergedBatchIsFound(lines: [String], fires: Bool) throws {
     #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))

@@ -112,6 +112,34 @@ struct WorkRuleTests {
   }
 
   /// With a batch size, most of the moods would be faults that each run a SELECT.
+  @Test(arguments: [
+    (["reset in other", "touch moods date"], []),
+    (["reset", "fetch Mood as moods", "touch moods date"], ["partly-read(Mood)"]),
+  ])
+  func resetOfItsContextReleasesAList(lines: [String], names: [String]) throws {
+    let read = ["context other", "fetch Mood as moods", "touch moods date limit 20"]
+    #expect(try findings(read + lines, moods: 1_000).map { $0.name } == names)
+  }
+
+  @Test("Counted objects that are read by another step are prefetched")
+  func countedObjectsThatAreReadArePrefetched() throws {
+    func found(_ lines: [String]) throws -> [Finding] {
+      let typed = try TypedSession(moods: 60)
+      let outcomes = try typed.run(["fetch Country as c"] + lines)
+      let work = FinishedWork(
+        recording: typed.session.recording, steps: outcomes.map(\.step),
+        model: typed.session.model)
+      return FindingSearch.all(of: work, steps: outcomes.flatMap(\.findings)).findings
+    }
+    let read = try found(["touch c moods.@count", "touch c moods.date"])
+    #expect(read.map { $0.rule } == [.faultStorm, .faultStorm])
+    #expect(read.map { $0.count } == [20, 60])
+    let prefetch = "request.relationshipKeyPathsForPrefetching = [\"moods\"]"
+    #expect(read.map { $0.fix.text } == [prefetch, prefetch])
+    let other = try found(["touch c moods.@count", "touch c numericISO3166Code"])
+    #expect(other.map { $0.name } == ["count-per-row(Country.moods)"])
+  }
+
   @Test func partlyReadListIsUsedThroughARelationship() throws {
     let found = try findings(
       [

@@ -71,8 +71,8 @@ enum CountPerRowRule {
       + "the number of objects was read.",
     condition:
       "\(FaultStormRule.threshold) or more relationship faults, fulfilled from the database, through a "
-      + "key path that ends in `@count`, with nothing else read through it. Replaces "
-      + "`fault-storm`.",
+      + "key path that ends in `@count`, with nothing else read through it, also by other steps "
+      + "that read the result. Replaces `fault-storm`.",
     remedy:
       "Store the count in the owner, as a derived attribute or by updating it with each change; "
       + "or count all of them with one fetch of dictionaries that uses `group`.",
@@ -93,6 +93,39 @@ enum CountPerRowRule {
           advice: "store the count in \(storm.entity), or count all of them with one fetch of "
             + "grouped dictionaries"))
     }
+  }
+
+  /// Returns the findings of single steps, with a fault storm for each count of objects that
+  /// another step of the work reads: a prefetch loads them for both.
+  static func reconsidered(_ findings: [Finding], in work: FinishedWork) -> [Finding] {
+    var fixes: [CallSite: SuggestedFix?] = [:]
+    return findings.map { finding in
+      guard finding.rule == rule.name, let callSite = finding.callSite else { return finding }
+      let fix: SuggestedFix? = fixes[callSite] ?? prefetch(for: finding, in: work)
+      fixes.updateValue(fix, forKey: callSite)
+      guard let fix else { return finding }
+      return Finding(
+        rule: .faultStorm, subject: finding.subject, count: finding.count, callSite: callSite,
+        what: Storm.whatOfRelationships, sql: finding.sql, fix: fix)
+    }
+  }
+
+  /// Returns the prefetch of counted objects, or `nil` if no other step reads them.
+  private static func prefetch(for finding: Finding, in work: FinishedWork) -> SuggestedFix? {
+    let name = finding.subject.split(separator: ".").last ?? ""
+    for (position, part) in work.parts.enumerated()
+    where part.step.verb == .touch && part.recorded.location == finding.callSite {
+      let counted = part.step.reads.compactMap(Step.countedPath)
+      guard let path = counted.first(where: { $0.split(separator: ".").last == name }),
+        let source = work.source(ofResultAt: position),
+        work.parts[source.position].shape.coordinator == part.shape.coordinator
+      else { continue }
+      let reads = work.users(ofResultAt: source.position).flatMap(\.step.reads)
+      if reads.contains(where: { Step.countedPath($0) != path && $0.hasPrefix("\(path).") }) {
+        return Storm.prefetchFix(path, work.parts[source.position].step)
+      }
+    }
+    return nil
   }
 }
 

@@ -93,51 +93,82 @@ enum NeedlessUpdateRule {
   }
 }
 
-extension Step {
-  /// Returns whether the step refreshes all objects in a range of a result without keeping changes.
-  fileprivate func discards(_ range: Range<Int>, of name: String, among count: Int) -> Bool {
-    verb == .refresh && subject == name && flag(of: .keep) == false
-      && part(of: count).clamped(to: range) == range
-  }
-}
-
 /// Finds refreshes that discarded unsaved changes.
 ///
 /// It fires if a step changed objects of a result and a later step refreshed the same objects
 /// without keeping changes, with no save, rollback, undo, or reset in between. A save that failed
-/// keeps the changes, and a second refresh of the same objects has none to discard.
+/// keeps the changes, and a second refresh of the same objects has none to discard. If the objects
+/// are fetched again, the results have the same ones if both fetches are of all.
 enum LostChangesRule {
   static let rule = Rule(
     .lostChanges, chapter: 6,
     meaning: "Refreshing objects silently discarded their unsaved changes.",
     condition:
-      "A `refresh` with `keep no` of objects of a result that was changed, with no `save` that "
-      + "succeeded, `rollback`, `undo`, or `reset` in between.",
+      "A `refresh` with `keep no` of objects of a result that was changed, or of another result if "
+      + "both have all objects of the entity, with no `save` that succeeded, `rollback`, `undo`, or "
+      + "`reset` in between.",
     remedy: "Call `refresh(_:mergeChanges: true)`, or `rollback()` if the changes are to be "
       + "discarded.",
     search: .work(findings))
 
-  static func findings(in work: FinishedWork) -> [Finding] {
-    work.parts.indices.compactMap { position in
-      let part = work.parts[position]
-      guard part.step.verb == .refresh, part.step.flag(of: .keep) == false,
+  /// The objects of a fetch that a step changes or refreshes.
+  private struct Portion {
+    let fetch: Step
+    /// The position of the fetch in the work, and its number of rows.
+    let source: (position: Int, rows: Int)
+    let range: Range<Int>
+
+    init?(at position: Int, in work: FinishedWork) {
+      let step = work.parts[position].step
+      guard [.set, .relate, .refresh].contains(step.verb),
         let source = work.source(ofResultAt: position)
       else { return nil }
-      let refreshed = part.step.part(of: source.rows)
+      self.source = source
+      fetch = work.parts[source.position].step
+      range = step.part(of: source.rows)
+    }
+
+    /// Returns the number of objects that are certainly in both.
+    func shared(with other: Portion) -> Int {
+      if source.position == other.source.position { return range.clamped(to: other.range).count }
+      let isOfSame =
+        isOfAll && other.isOfAll && fetch.subject == other.fetch.subject
+        && fetch.option(.subentities) == other.fetch.option(.subentities)
+        && source.rows == other.source.rows
+      // The order of the objects can differ.
+      guard isOfSame, max(range.count, other.range.count) == source.rows else { return 0 }
+      return min(range.count, other.range.count)
+    }
+
+    private var isOfAll: Bool {
+      fetch.option(.predicate) == nil && !fetch.limits(.limit) && !fetch.limits(.offset)
+    }
+  }
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    let portions = work.parts.indices.map { Portion(at: $0, in: work) }
+    return work.parts.indices.compactMap { position in
+      let part = work.parts[position]
+      guard part.step.verb == .refresh, part.step.flag(of: .keep) == false,
+        let refreshed = portions[position]
+      else { return nil }
       var lost = 0
-      for earlier in work.parts[(source.position + 1)..<position].reversed()
-      where earlier.context == part.context {
+      for index in (0..<position).reversed() {
+        let (earlier, portion) = (work.parts[index], portions[index])
+        if earlier.step.verb == .drop, earlier.step.subject == part.context { break }
+        guard earlier.context == part.context else { continue }
         if [.rollback, .undo, .reset].contains(earlier.step.verb) { break }
         if earlier.step.verb == .save, earlier.step.fails == nil { break }
-        if earlier.step.discards(refreshed, of: part.step.subject, among: source.rows) { break }
-        guard earlier.step.verb == .set || earlier.step.verb == .relate,
-          earlier.step.subject == part.step.subject
-        else { continue }
-        lost = max(lost, earlier.step.part(of: source.rows).clamped(to: refreshed).count)
+        guard let count = portion?.shared(with: refreshed), count > 0 else { continue }
+        if earlier.step.verb != .refresh {
+          lost = max(lost, count)
+        } else if earlier.step.flag(of: .keep) == false, count == refreshed.range.count {
+          break
+        }
       }
       guard lost > 0 else { return nil }
       return Finding(
-        rule: rule.name, subject: work.parts[source.position].step.subject, count: lost,
+        rule: rule.name, subject: refreshed.fetch.subject, count: lost,
         callSite: part.recorded.location, what: "objects whose unsaved changes were discarded",
         fix: SuggestedFix(
           now: "context.refresh(object, mergeChanges: false)",

@@ -7,7 +7,8 @@ import ScenarioLanguage
 /// It fires if a batch update or delete changed rows, an existing result of a context of the same
 /// coordinator certainly contains some of them, and a later step read what was changed from memory,
 /// with no merge of such rows or reset in between. A refresh isn't a fix by itself: its faults are
-/// fulfilled from the row cache, which the batch request didn't update either.
+/// fulfilled from the row cache, which the batch request didn't update either. A batch update that
+/// sets the values of an earlier one again changes nothing.
 enum UnmergedBatchRule {
   static let rule = Rule(
     .unmergedBatch, chapter: 7,
@@ -25,7 +26,8 @@ enum UnmergedBatchRule {
     work.parts.indices.compactMap { position in
       let part = work.parts[position]
       guard part.step.verb == .batchUpdate || part.step.verb == .batchDelete,
-        let entity = work.model.entitiesByName[part.step.subject]
+        let entity = work.model.entitiesByName[part.step.subject],
+        !isRepeated(position, of: names(of: entity), in: work)
       else { return nil }
       let changed = work.events(of: part)
         .filter { $0.statement?.kind == .update || $0.statement?.kind == .delete }
@@ -46,6 +48,34 @@ enum UnmergedBatchRule {
           "  fromRemoteContextSave: [\(key): ids], into: [context])",
         ]))
     }
+  }
+
+  /// Returns whether an earlier batch update has set the same values, and nothing has written rows
+  /// of the entities since.
+  private static func isRepeated(
+    _ position: Int, of family: Set<String>, in work: FinishedWork
+  ) -> Bool {
+    let part = work.parts[position]
+    guard part.step.verb == .batchUpdate, !part.step.assignments.contains(where: \.isExpression)
+    else { return false }
+    let words: [OptionWord] = [.predicate, .subentities]
+    for earlier in work.parts[..<position].reversed() {
+      let isSame =
+        earlier.step.verb == .batchUpdate && earlier.step.subject == part.step.subject
+        && earlier.step.assignments == part.step.assignments
+        && words.allSatisfy { earlier.step.option($0) == part.step.option($0) }
+      let isWritten = work.events(of: earlier).contains { event in
+        switch event.statement?.kind {
+        case .insert, .update: event.entity.map(family.contains) ?? true
+        default: false
+        }
+      }
+      // The events don't contain the statements of SQL steps.
+      if earlier.step.verb == .sql { return false }
+      if isSame, isWritten { return earlier.shape.coordinator == part.shape.coordinator }
+      if isWritten { return false }
+    }
+    return false
   }
 
   /// Returns the first step after a batch request that reads stale objects of an earlier result.
