@@ -48,10 +48,13 @@ package enum TemporaryFolders {
 
   /// Removes a folder with its contents, without following links.
   ///
-  /// A folder of another process, or one that was already removed, isn't affected.
+  /// A folder of another process, or one that was already removed, isn't affected. What can't be
+  /// removed after `maximumRemovals` attempts stays until `removeLeftBehind()`, which an app might
+  /// never call.
   package static func remove(_ path: String) {
     guard let lock = open.withLock({ $0.removeValue(forKey: path) }) else { return }
-    removeTree(AT_FDCWD, path, depth: 0)
+    var attempts = 1
+    while !removeTree(AT_FDCWD, path, depth: 0), attempts < maximumRemovals { attempts += 1 }
     // Release the lock last: until then, no other process removes the folder.
     close(lock)
   }
@@ -83,6 +86,7 @@ package enum TemporaryFolders {
   // MARK: Where
 
   private static let maximumAttempts = 8
+  private static let maximumRemovals = 3
 
   private static var parents: [String] {
     let chosen = getenv("TMPDIR").map { [String(cString: $0)] } ?? []

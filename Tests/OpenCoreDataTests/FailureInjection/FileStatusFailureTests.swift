@@ -222,11 +222,28 @@ struct FileStatusFailureTests {
       let folder = try TemporaryFolders.make(outside: nil, in: [parent.path])
       for name in ["a", "b"] { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
       let (_, report) = FailingFiles.run(
-        below: parent, counting: [.list], failure: .init(.inputOutput, at: number % 3 + 1)
+        below: parent, counting: [.list],
+        failure: .init(.inputOutput, at: number % 3 + 1, isPermanent: true)
       ) { TemporaryFolders.remove(folder) }
-      #expect(report.failures == 1)
+      #expect(report.failures > 1)
       #expect(FileManager.default.fileExists(atPath: folder + "/.cdprof-scratch"), "\(number)")
       try FileManager.default.removeItem(atPath: folder)
+    }
+  }
+
+  @Test(
+    "A temporary folder is removed although an operation fails once",
+    arguments: [FailingFiles.Kind.list, .remove])
+  func temporaryFolderIsRemovedAfterAFailure(kind: FailingFiles.Kind) throws {
+    let fixture = try FailureFixture()
+    for number in 1...2 {
+      let folder = try TemporaryFolders.make(outside: nil, in: [fixture.scratch.path])
+      for name in ["a", "b"] { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+      let (_, report) = FailingFiles.run(
+        below: fixture.scratch, counting: [kind], failure: .init(.inputOutput, at: number)
+      ) { TemporaryFolders.remove(folder) }
+      #expect(report.failures == 1)
+      #expect(!FileManager.default.fileExists(atPath: folder), "\(number)")
     }
   }
 
