@@ -380,9 +380,11 @@ import Testing
       try child.performAndWait {
         let last = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: child)
         last.setValue("Dan", forKey: "name")
-        #expect(try found(limit: 2, offset: 1, child) == "C")
+        let unchanged = try found(limit: 2, offset: 1, child)
+        #expect(unchanged == "C")
         last.setValue(2, forKey: "age")
-        #expect(try found(limit: 2, offset: 1, child) == "CD")
+        let changed = try found(limit: 2, offset: 1, child)
+        #expect(changed == "CD")
       }
     }
   }
