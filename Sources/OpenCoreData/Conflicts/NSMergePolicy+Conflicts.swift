@@ -102,6 +102,12 @@ extension NSManagedObject {
       values?.forget(slot.index)
     }
     for (index, value) in unchanged { change(value, at: index) }
+    // The rows of its destinations have a changed list, to which others may have added some.
+    for (index, relationship) in layout.toMany.enumerated()
+    where relationship.isOrdered && relationship.inverseRelationship?.isToMany == false {
+      guard case .toMany(let value)? = values?[layout.valueIndex(.toMany(index))] else { continue }
+      if value.hasChanges { value.turnIntoFault() }
+    }
     state.insert(.overwritten)
   }
 

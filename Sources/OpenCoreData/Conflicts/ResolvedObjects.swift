@@ -61,7 +61,8 @@ struct ResolvedObjects {
   /// Makes the objects consistent with others; undo doesn't restore what this changes.
   ///
   /// **Cost:** one SELECT for each unchanged object that a restored object refers to, as far as
-  /// its relationships were read, or that a changed one-to-one relationship affects.
+  /// its relationships were read, that's in a changed many-to-many list of an overwritten object,
+  /// or that a changed one-to-one relationship affects.
   /// - Throws: The store's error.
   mutating func settle() throws {
     let recorder = context.undoState.recorder
@@ -71,6 +72,9 @@ struct ResolvedObjects {
     for object in restored {
       try relink(object)
       object.restoreRow()
+    }
+    for object in objects where object.state.contains(.overwritten) {
+      try removeMissingDestinations(of: object)
     }
     try settleReferences()
     guard wins else { return }
@@ -179,6 +183,20 @@ struct ResolvedObjects {
         other.changeable(inverse, at: other.position(of: inverse.name))
           .insert(object, isStored: false)
         value.insert(other, isStored: false)
+      }
+    }
+  }
+
+  /// Removes objects that no longer exist from the changed many-to-many lists of an overwritten
+  /// object, all of whose join rows are written.
+  private func removeMissingDestinations(of object: NSManagedObject) throws {
+    for (index, relationship) in object.layout.toMany.enumerated()
+    where relationship.isOrdered && relationship.inverseRelationship?.isToMany == true {
+      guard case .toMany(let value)? = object.values?[object.layout.valueIndex(.toMany(index))],
+        value.hasChanges, let others = value.objects?.subtracting(value.added)
+      else { continue }
+      for other in others where !other.isDeleted {
+        if try !update(other) { value.remove(other, isStored: false) }
       }
     }
   }

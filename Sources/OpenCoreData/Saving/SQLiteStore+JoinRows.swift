@@ -95,18 +95,23 @@ extension SQLiteStore {
           owner.isInserted
           ? [:] : try orderKeys(mapped, of: owner.primaryKey, on: connection, in: scope)
         let list = savedList(value, of: mapped, owner, present: present)
-        let changes = OrderKeyAllocator.changes(list.map { present[$0.primaryKey] ?? nil })
-        let orderKeys = zip(list, changes).compactMap { object, orderKey in
-          orderKey.map { (destination: object, orderKey: $0) }
-        }
         if let inverse = mapped.relationship.inverseRelationship, !inverse.isToMany {
-          for (object, orderKey) in orderKeys {
-            guard case .slot(let slot)? = object.layout.position(of: inverse.name) else { continue }
+          let changes = OrderKeyAllocator.changes(list.map { present[$0.primaryKey] ?? nil })
+          for (object, orderKey) in zip(list, changes) {
+            guard let orderKey, case .slot(let slot)? = object.layout.position(of: inverse.name)
+            else { continue }
             changed.put(object, at: orderKey, ofSlot: slot)
           }
-        } else {
-          changed.put(.init(relationship: mapped, owner: owner, orderKeys: orderKeys))
+          continue
         }
+        let keys =
+          list.map(\.primaryKey)
+          + unknownKeys(value, of: mapped, owner, except: list, plan, present: present)
+        let changes = OrderKeyAllocator.changes(keys.map { present[$0] ?? nil })
+        let orderKeys = zip(keys, changes).compactMap { key, orderKey in
+          orderKey.map { (destination: key, orderKey: $0) }
+        }
+        changed.put(.init(relationship: mapped, owner: owner, orderKeys: orderKeys))
       }
     }
     try appendUnrecorded(of: plan, to: &changed, on: connection, in: scope)
@@ -159,10 +164,8 @@ extension SQLiteStore {
       let (owner, name) = (
         SQLiteValue.integer(list.owner.primaryKey), list.owner.layout.entityName
       )
-      for (object, orderKey) in list.orderKeys {
-        let (key, orderKey) = (
-          SQLiteValue.integer(object.primaryKey), SQLiteValue.integer(orderKey)
-        )
+      for (key, orderKey) in list.orderKeys {
+        let (key, orderKey) = (SQLiteValue.integer(key), SQLiteValue.integer(orderKey))
         if let sql = translator.insertJoinRow(list.relationship) {
           try change(
             sql, [owner, key, orderKey], kind: .insert, for: name, on: connection, in: scope)
@@ -205,6 +208,22 @@ extension SQLiteStore {
     }
   }
 
+  /// Returns the keys of the destinations in the store that an overwritten owner doesn't know,
+  /// because others have added them, in their order: they follow the others.
+  private func unknownKeys(
+    _ value: ToManyValue, of mapped: SQLToMany, _ owner: NSManagedObject,
+    except list: [NSManagedObject], _ plan: SavePlan, present: [Int64: Int64?]
+  ) -> [Int64] {
+    guard owner.state.contains(.overwritten),
+      let destination = mapped.relationship.destinationEntity
+    else { return [] }
+    let rootIndex = EntityLayout.of(destination).rootIndex &+ owner.layout.rootOffset
+    let deleted = plan.deleted.filter { $0.layout.rootIndex == rootIndex }
+    let known = Set((list + Array(value.removed) + deleted).map(\.primaryKey))
+    return present.keys.filter { !known.contains($0) }
+      .sorted { ((present[$0] ?? nil) ?? 0, $0) < ((present[$1] ?? nil) ?? 0, $1) }
+  }
+
   /// Returns the current order keys of an owner's destinations, by primary key; `nil` for a
   /// destination without one.
   private func orderKeys(
@@ -228,7 +247,7 @@ struct OrderKeyChanges {
   struct RelationshipKeys {
     let relationship: SQLToMany
     let owner: NSManagedObject
-    let orderKeys: [(destination: NSManagedObject, orderKey: Int64)]
+    let orderKeys: [(destination: Int64, orderKey: Int64)]
   }
 
   /// An order key in the column of a to-one slot.
