@@ -92,7 +92,7 @@ final class JSONStore: NSAtomicStore, @unchecked Sendable {
       file.objects.append(object)
     }
     guard let url else { return }
-    try JSONEncoder().encode(file).write(to: url, options: .atomic)
+    try JSONEncoder().encode(file).replaceFile(at: url)
   }
 
   override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
@@ -124,5 +124,25 @@ final class JSONStore: NSAtomicStore, @unchecked Sendable {
 
   private func name(_ node: NSAtomicStoreCacheNode) -> String {
     "\(referenceObject(for: node.objectID))"
+  }
+}
+
+extension Data {
+  /// Replaces a file by these bytes, completely or not at all.
+  ///
+  /// Foundation's `write(to:options:)` ends at a short write without an error, even if it's atomic.
+  func replaceFile(at url: URL) throws {
+    let new = url.appendingPathExtension("new")
+    try Data().write(to: new)
+    do {
+      let file = try FileHandle(forWritingTo: new)
+      defer { try? file.close() }
+      try file.write(contentsOf: self)
+      try file.synchronize()
+      guard rename(new.path, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    } catch {
+      try? FileManager.default.removeItem(at: new)
+      throw error
+    }
   }
 }

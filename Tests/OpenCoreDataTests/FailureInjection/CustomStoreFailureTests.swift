@@ -35,7 +35,7 @@ final class NameFileStore: NSIncrementalStore, @unchecked Sendable {
       }
       for object in save.deletedObjects ?? [] { names[reference(object.objectID)] = nil }
       guard let url else { return [Any]() }
-      try JSONEncoder().encode(names).write(to: url, options: .atomic)
+      try JSONEncoder().encode(names).replaceFile(at: url)
       return [Any]()
     case let fetch as NSFetchRequest<any NSFetchRequestResult>:
       guard let entity = fetch.entity, entity.name == "Employee", let context else {
