@@ -14,8 +14,8 @@ package enum MigrationJSON {
     try JSONOutput.lines(Document(rehearsal, showsValues))
   }
 
-  /// Returns the object of a migration that can't be rehearsed, with the reason: there are no steps,
-  /// and nothing is known about the version of the store.
+  /// Returns the object of a migration that can't be rehearsed, with the reason: there are no
+  /// steps, and nothing is known about the version of the store.
   ///
   /// - Parameters:
   ///   - store: The store.

@@ -300,7 +300,7 @@ struct ShellStoresTests {
     #expect(stack.contains { $0.contains("Session") }, "\(stack)")
     let innermost = try #require(stack.dropFirst().first)
     // The function that reads a key path calls OpenCoreData.
-    #expect(innermost.contains("NSManagedObject.read(_:_:_:_:)"), "\(innermost)")
+    #expect(innermost.contains("NSManagedObject.read(_:_:_:_:_:)"), "\(innermost)")
     #expect(!stack.contains { $0.contains("thunk") || $0.contains("->") }, "\(stack)")
     let file = folder.file("stacks.html")
     shell.type("report \(LineWords.plain(file.path))")

@@ -271,8 +271,8 @@ struct StatementCache {
     var lastUse: UInt64
   }
 
-  /// The number of bytes beyond which a statement isn't cached: a list of values in the text differs
-  /// each time, and takes megabytes.
+  /// The number of bytes beyond which a statement isn't cached: a list of values in the text
+  /// differs each time, and takes megabytes.
   static let longestText = 100_000
 
   private let limit: Int
