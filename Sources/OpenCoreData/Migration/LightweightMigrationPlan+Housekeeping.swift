@@ -46,15 +46,19 @@ extension LightweightMigrationPlan {
   }
 
   /// Returns whether a name in `Z_PRIMARYKEY` can stay that of an entity: no other entity has it
-  /// now.
+  /// now, as its name or as its renaming identifier, by which its row is found, too.
   private func canKeep(_ name: String, for entity: SQLEntity) -> Bool {
-    name == entity.name || !destination.entities.contains { $0.name == name }
+    name == entity.name
+      || !destination.entities.contains { other in
+        other.name == name
+          || other !== entity && other.description.explicitRenamingIdentifier == name
+      }
   }
 
   /// Replaces the rows of the model's entities in `Z_PRIMARYKEY`.
   ///
   /// As in Core Data, the row of a renamed entity keeps the former name, unless another entity has
-  /// that name now.
+  /// that name or renaming identifier now.
   private mutating func replacePrimaryKeyTable() {
     let table = HousekeepingTables.entities
     add(

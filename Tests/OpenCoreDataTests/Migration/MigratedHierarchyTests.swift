@@ -268,6 +268,41 @@ struct MigratedHierarchyTests {
     }
   }
 
+  /// Their rows in `Z_PRIMARYKEY` would be found by the renaming identifiers of each other.
+  @Test("Entities that have exchanged their names can be renamed, and get new objects")
+  func entitiesThatExchangedNamesAreRenamed() throws {
+    func model(
+      _ entities: [(name: String, former: String)], _ attributes: [String]
+    ) throws -> NSManagedObjectModel {
+      try Self.model(
+        entities.map { name, former in
+          let identifier = former.isEmpty ? "" : " elementID=\"\(former)\""
+          let contents = attributes.map { Self.attribute($0) }.joined()
+          return "<entity name=\"\(name)\"\(identifier)>\(contents)</entity>"
+        }.joined())
+    }
+    let store = try Self.store(
+      try model([("A", ""), ("B", "")], ["name"]),
+      [("A", ["name": "A1"]), ("A", ["name": "A2"]), ("B", ["name": "B1"])])
+    try store.migrate(to: try model([("A", "B"), ("B", "A")], ["name", "note"]))
+    let renamed = try model([("C", "A"), ("D", "B")], ["name", "note", "rank"])
+    try store.migrate(to: renamed)
+    let context = try store.open(renamed)
+    try context.performAndWait {
+      for entity in ["C", "D"] {
+        NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+          .setValue("new \(entity)", forKey: "name")
+      }
+      try context.save()
+      let labels = try ["C", "D"].map { entity in
+        try context.everyObject(of: entity).compactMap(\.label).sorted()
+      }
+      #expect(labels == [["A1", "A2", "new C"], ["B1", "new D"]])
+    }
+    #expect(try store.values("SELECT DISTINCT Z_ENT FROM ZC") == [[.integer(1)]])
+    #expect(try store.values("SELECT DISTINCT Z_ENT FROM ZD") == [[.integer(2)]])
+  }
+
   private static func relationship(
     _ name: String, to entity: String, inverse: String? = nil, isToMany: Bool
   ) -> String {
