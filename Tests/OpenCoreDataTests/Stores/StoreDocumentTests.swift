@@ -95,6 +95,38 @@ struct StoreDocumentTests {
     }
   }
 
+  @Test(
+    "Names of a to-one and a to-many relationship can differ only in case",
+    arguments: AtomicStoreTests.documents)
+  func relationshipsDifferInCase(kind: StoreKind) throws {
+    let node = SchemaModels.entity("Node", [SchemaModels.attribute("name", .stringAttributeType)])
+    SchemaModels.relate(node, "Parts", many: false, node, "from", many: true)
+    SchemaModels.relate(node, "parts", many: true, node, "whole", many: false)
+    let model = NSManagedObjectModel()
+    model.entities = [node]
+    let stack = try TestStack(kind, model: model)
+    let context = try stack.coldContext()
+    let url = try context.performAndWait {
+      let nodes = ["whole", "part"].map { name in
+        let object = NSEntityDescription.insertNewObject(forEntityName: "Node", into: context)
+        object.setValue(name, forKey: "name")
+        return object
+      }
+      nodes[0].setValue(Set([nodes[1]]), forKey: "parts")
+      try context.save()
+      return nodes[0].objectID.uriRepresentation()
+    }
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      let id = try #require(
+        cold.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url))
+      let whole = try cold.existingObject(with: id)
+      let parts = try #require(whole.value(forKey: "parts") as? Set<NSManagedObject>)
+      #expect(parts.compactMap { $0.value(forKey: "name") as? String } == ["part"])
+      #expect(whole.value(forKey: "Parts") == nil)
+    }
+  }
+
   @Test("A document of more than 10 MB is read again")
   func largeDocumentsRoundTrip() throws {
     var document = Self.document

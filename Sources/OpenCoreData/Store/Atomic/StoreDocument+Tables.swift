@@ -102,16 +102,16 @@ extension StoreDocument.Object {
     }
     for relationship in relationships {
       let name = relationship.name.lowercased()
-      if let slot = slots[relationship.name] ?? anyCase[name], slot.kind.isToOne {
+      // A to-one relationship's name can differ from it only in case.
+      let exact = layout.toMany.first { $0.name == relationship.name }
+      if exact == nil, let slot = slots[relationship.name] ?? anyCase[name], slot.kind.isToOne {
         guard let key = relationship.keys.first else { continue }
         try check(relationship, leadsTo: slot.relationship.destinationEntity, owners)
         // A dangling reference stays one.
         let entity = owners[key] ?? slot.relationship.destinationEntity.map { EntityLayout.of($0) }
         let number = entity.map { layouts.entityNumber($0) } ?? 0
         builder.set(.toOne(primaryKey: key, entityNumber: Int64(number)), at: slot)
-      } else if let list = layout.toMany.first(where: { $0.name == relationship.name })
-        ?? layout.toMany.first(where: { $0.name.lowercased() == name })
-      {
+      } else if let list = exact ?? layout.toMany.first(where: { $0.name.lowercased() == name }) {
         try check(relationship, leadsTo: list.destinationEntity, owners)
         var seen: Set<Int64> = []
         tables.replace(
