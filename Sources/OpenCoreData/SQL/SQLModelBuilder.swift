@@ -293,9 +293,11 @@ struct JoinTables {
   }
 
   private mutating func invent(_ wanted: Wanted) -> Pair {
-    Pair(
-      table: SQLNames.take(wanted.table, from: &tables), sourceColumn: take(wanted.sourceColumn),
-      destinationColumn: take(wanted.destinationColumn))
+    let table = SQLNames.take(wanted.table, from: &tables)
+    // As in `match`, the source's column gets the number if the names differ only in case.
+    let destination = take(wanted.destinationColumn)
+    return Pair(
+      table: table, sourceColumn: take(wanted.sourceColumn), destinationColumn: destination)
   }
 
   private mutating func take(_ column: String) -> String {

@@ -169,4 +169,43 @@ struct NameCollisionTests {
       #expect((object.value(forKey: "Tags") as? Set<NSManagedObject>)?.count == 2)
     }
   }
+
+  @Test("A migration keeps the direction of inverses whose names differ only in case")
+  func migratedInversesKeepTheirDirection() throws {
+    func model(_ attributes: String) throws -> NSManagedObjectModel {
+      try Self.document(
+        """
+        <entity name="A"><attribute name="name" optional="YES" attributeType="String"/>
+        \(attributes)
+        <relationship name="links" optional="YES" toMany="YES" destinationEntity="A" \
+        inverseName="Links"/>
+        <relationship name="Links" optional="YES" toMany="YES" destinationEntity="A" \
+        inverseName="links"/></entity>
+        """)
+    }
+    let old = try model("<attribute name=\"x\" optional=\"YES\" attributeType=\"String\"/>")
+    let store = try MigratedStore()
+    let context = try store.open(old)
+    try context.performAndWait {
+      let objects = ["from", "to"].map { name in
+        let object = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+        object.setValue(name, forKey: "name")
+        return object
+      }
+      objects[0].mutableSetValue(forKey: "links").add(objects[1])
+      try context.save()
+    }
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    let migrated = try store.open(try model(""))
+    try migrated.performAndWait {
+      for object in try migrated.everyObject(of: "A") {
+        let isSource = object.label == "from"
+        let counts = ["links", "Links"].map { name in
+          (object.value(forKey: name) as? Set<NSManagedObject>)?.count
+        }
+        #expect(counts == (isSource ? [1, 0] : [0, 1]))
+      }
+    }
+  }
 }
