@@ -97,6 +97,9 @@ enum StoreCollation: String, CaseIterable, Sendable {
 
   /// Compares two strings as UTF-8 bytes: negative, zero, or positive.
   func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int32 {
+    if self == .noCase, let order = StringOrder.caseInsensitive(left, right) {
+      return Int32(order.rawValue)
+    }
     let order = comparison.compare(
       .string(String(decoding: left, as: UTF8.self)),
       .string(String(decoding: right, as: UTF8.self)))

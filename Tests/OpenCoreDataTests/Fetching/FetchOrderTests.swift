@@ -82,6 +82,47 @@ struct FetchOrderTests {
     }
   }
 
+  @Test("Strings have the same order in stores as in memory", arguments: StoreKind.allCases)
+  func storesOrderStringsAsInMemory(kind: StoreKind) throws {
+    let names = [
+      "Noël", "Nö", "Noel", "Aö", "Äpfel", "aΩ", "åñ ", "sé_", "ßbb\0", "éßb ", "STRASSE", "straße",
+      "É", "e\u{301}", "\0", "a\0b", "A\0c", "İ", "ı", "ﬁ", "FI", "😀", "中", "a10", "a9", "a09",
+    ]
+    let stack = try TestStack(kind, model: TestModels.company())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let entity = try #require(stack.model.entitiesByName["Employee"])
+      for name in names {
+        NSManagedObject(entity: entity, insertInto: context).setValue(name, forKey: "name")
+      }
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      let everyone = try context.fetch(request)
+      for comparison in NSSortDescriptor.Comparison.allCases {
+        let order = [
+          NSSortDescriptor(key: "name", ascending: true, selector: comparison),
+          NSSortDescriptor(key: "name", ascending: true),
+        ]
+        request.sortDescriptors = order
+        let found = try context.fetch(request)
+        #expect(found == everyone.sorted(using: order), "\(comparison)")
+      }
+      request.sortDescriptors = nil
+      let formats = [
+        "name <[c] %@", "name >=[cd] %@", "name BETWEEN[c] {'a', %@}", "name ==[c] %@",
+      ]
+      for format in formats {
+        for name in names {
+          let predicate = NSPredicate(format: format, name)
+          request.predicate = predicate
+          let found = Set(try context.fetch(request))
+          let expected = Set(everyone.filter { predicate.evaluate(with: $0) })
+          #expect(found == expected, "\(format) \(name.debugDescription)")
+        }
+      }
+    }
+  }
+
   @Test(
     "An order by a value that can't be computed is an error", arguments: StoreKind.allCases)
   func orderByAnUncomputableValueIsAnError(kind: StoreKind) throws {

@@ -34,6 +34,11 @@ import Testing
       ("'b' < 'B' COLLATE NSCollateLocaleSensitive", 1),
       ("'b' = 'B' COLLATE NSCollateLocaleSensitiveNoCase", 1),
       ("'a10' > 'a9' COLLATE NSCollateFinderlike", 1),
+      ("'Noël' < 'NÖ' COLLATE NSCollateNoCase", 1),
+      ("'NÖ' > 'Noël' COLLATE NSCollateNoCase", 1),
+      ("'straße' = 'STRASSE' COLLATE NSCollateNoCase", 1),
+      ("NSCoreDataStringCompare('Aö', 'äpfel', 1) < 0", 1),
+      ("NSCoreDataStringCompare('äpfel', 'Aö', 1) > 0", 1),
     ] as [(String, Int64)])
   func functionsAndCollationsReturnExpectedValues(expression: String, value: Int64) throws {
     #expect(try connection().values("SELECT \(expression)") == [[.integer(value)]])

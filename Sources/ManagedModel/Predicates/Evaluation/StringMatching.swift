@@ -4,7 +4,8 @@ internal import Synchronization
 /// The string operators, both for evaluation in memory and for the functions that SQL calls.
 ///
 /// Without options and with `[n]`, strings are compared byte by byte. With `[c]`, `[d]`, `[w]`, or
-/// `[l]`, Foundation compares them; for two ASCII strings, a faster comparison has the same result.
+/// `[l]`, `StringOrder` compares them, and Foundation searches them; for two ASCII strings, a
+/// faster search has the same result.
 package enum StringMatching {
   /// Returns Foundation's search options for a predicate's options.
   private static func foundation(
@@ -30,10 +31,7 @@ package enum StringMatching {
     _ left: String, _ right: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
     if isByteWise(options) { return left.hasSameBytes(as: right) }
-    if let bytes = ASCIIPair(left, right, options) {
-      return bytes.left == bytes.right
-    }
-    return compare(left, right, options) == .orderedSame
+    return StringOrder.compare(left, right, options) == .orderedSame
   }
 
   /// Returns the order of two strings, for `<` and the other operators.
@@ -43,12 +41,7 @@ package enum StringMatching {
     if isByteWise(options) {
       return PredicateValue.compare(.string(left), .string(right)) ?? .orderedSame
     }
-    if let bytes = ASCIIPair(left, right, options) {
-      if bytes.left == bytes.right { return .orderedSame }
-      return bytes.left.lexicographicallyPrecedes(bytes.right)
-        ? .orderedAscending : .orderedDescending
-    }
-    return left.compare(right, options: foundation(options), range: nil, locale: locale(options))
+    return StringOrder.compare(left, right, options)
   }
 
   /// Returns the result of `BEGINSWITH`.

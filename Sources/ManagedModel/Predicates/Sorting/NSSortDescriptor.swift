@@ -262,9 +262,10 @@ extension NSSortDescriptor.Comparison {
     return switch self {
     case .binary: PredicateValue.order(.string(left), .string(right))
     case .caseInsensitiveCompare: StringMatching.compare(left, right, [.caseInsensitive])
-    case .localizedCompare: left.localizedCompare(right)
-    case .localizedCaseInsensitiveCompare: left.localizedCaseInsensitiveCompare(right)
-    case .localizedStandardCompare: left.localizedStandardCompare(right)
+    case .localizedCompare: StringMatching.compare(left, right, [.localeSensitive])
+    case .localizedCaseInsensitiveCompare:
+      StringMatching.compare(left, right, [.caseInsensitive, .localeSensitive])
+    case .localizedStandardCompare: StringOrder.standard(left, right, in: .current)
     }
   }
 }

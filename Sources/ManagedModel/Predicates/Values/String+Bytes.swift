@@ -3,7 +3,7 @@ internal import Foundation
 // Compares strings as SQLite compares text: by their UTF-8 bytes.
 extension String {
   /// Calls a closure with the bytes of both strings.
-  private func withBytes<Result>(
+  func withBytes<Result>(
     and other: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
     // Reading native strings, the usual case, requires neither a copy nor reference counting.
