@@ -39,6 +39,7 @@ extension NSManagedObjectContext {
     }
     if !isUnknownID(of: object) { object.primaryKey = TemporaryKeys.next() }
     object.context = self
+    if type(of: object) != object.layout.objectClass { hasObjectsOfOtherClasses = true }
     if coordinator?.hasSeveralStores == true { assignStore(to: object) }
     registry.add(object)
     noteInsertion(of: object)

@@ -312,7 +312,9 @@ extension NSManagedObjectContext {
 
   /// Casts fetched objects to the class that the caller requested, with one check for each entity.
   private func castObjects<T>(_ objects: [NSManagedObject], of plan: FetchPlan) throws -> [T] {
-    if T.self is NSManagedObject.Type, plan.classes.allSatisfy({ $0 is T.Type }) {
+    if T.self is NSManagedObject.Type, !hasObjectsOfOtherClasses,
+      plan.classes.allSatisfy({ $0 is T.Type })
+    {
       // Every object is an instance of a class of the plan's entities, which are T or subclasses,
       // and arrays of class references have one layout. A checked cast of the array checks each
       // object: 411 more instructions for each, 8 % of a realized fetch (`make gates`).

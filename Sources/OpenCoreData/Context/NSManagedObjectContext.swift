@@ -44,6 +44,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final var blocks = BlockState()
   /// The read transaction and the query generation.
   @exclusivity(unchecked) final var reads = ReadSession()
+  /// Whether an object of another class than its entity's was inserted, so that fetches must check
+  /// the class of each object.
+  final var hasObjectsOfOtherClasses = false
   /// The undo manager.
   @exclusivity(unchecked) final var undoState = UndoState()
   /// The faults that couldn't be fulfilled.

@@ -8,6 +8,22 @@ import Testing
 
 @Suite("Fetching")
 struct FetchTests {
+  @Test("A fetch of a class throws for an object that was inserted as one of another class")
+  func fetchOfAClassChecksTheClassesOfInsertedObjects() throws {
+    let stack = try TestStack.moody()
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let entity = try #require(stack.model.entitiesByName["Mood"])
+      let object = NSManagedObject(entity: entity, insertInto: context)
+      #expect(throws: NSError.self) { _ = try Mood.fetch(in: context) }
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
+      #expect(try context.fetch(request) == [object])
+      context.delete(object)
+      let mood = Mood(context: context)
+      #expect(try Mood.fetch(in: context) == [mood])
+    }
+  }
+
   @Test(
     "S6.24 an ID fetch caches whole rows and creates no objects", .ofOwnStores,
     arguments: StoreKind.allCases)
