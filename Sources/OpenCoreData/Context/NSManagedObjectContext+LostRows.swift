@@ -35,6 +35,18 @@ extension NSManagedObjectContext {
     return true
   }
 
+  /// Registers an object under its new key.
+  ///
+  /// A fault that was created from the ID of a row before that existed loses the key to the object
+  /// that gets the row: it becomes deleted and is deregistered.
+  final func changeKey(of object: NSManagedObject, from key: Int64) {
+    guard let fault = registry.rekey(object, from: key) else { return }
+    fault.becomeInaccessible()
+    store(for: fault)?.removeOwner(
+      rootIndex: fault.layout.rootIndex, keys: CollectionOfOne(fault.primaryKey))
+    leave(fault)
+  }
+
   private func isRevivable(_ object: NSManagedObject) -> Bool {
     guard object.state.contains(.inaccessible) else { return false }
     if object.state.isDisjoint(with: .changed) { return true }

@@ -350,7 +350,7 @@ extension NSManagedObjectContext {
 
   /// Registers an object under its new key.
   final func rekey(_ object: NSManagedObject, from temporary: Int64) {
-    registry.rekey(object, from: temporary)
+    changeKey(of: object, from: temporary)
     if hasChildren.load(ordering: .relaxed) {
       children.promote(temporary, to: RowKey(object.identity))
     }

@@ -73,9 +73,11 @@ struct ObjectRegistry: ~Copyable {
     if count > peak { peak = count }
   }
 
-  /// Removes an object.
+  /// Removes an object; does nothing if another one has its key.
   mutating func remove(_ object: NSManagedObject) {
-    guard tables[object.layout.rootIndex].remove(object.primaryKey) != nil else { return }
+    let rootIndex = object.layout.rootIndex
+    guard tables[rootIndex].find(object.primaryKey)?.pointee === object else { return }
+    tables[rootIndex].remove(object.primaryKey)
     tallies[object.layout.index].count -= 1
     count -= 1
   }
@@ -122,10 +124,18 @@ struct ObjectRegistry: ~Copyable {
   }
 
   /// Reregisters a saved object under its permanent key.
-  mutating func rekey(_ object: NSManagedObject, from temporary: Int64) {
+  ///
+  /// - Returns: The object that had the key and is no longer registered; usually `nil`.
+  mutating func rekey(_ object: NSManagedObject, from temporary: Int64) -> NSManagedObject? {
     let rootIndex = object.layout.rootIndex
-    guard let moved = tables[rootIndex].remove(temporary) else { return }
-    _ = tables[rootIndex].find(object.primaryKey, orInsert: moved)
+    guard let moved = tables[rootIndex].remove(temporary) else { return nil }
+    let place = tables[rootIndex].find(object.primaryKey, orInsert: moved)
+    if place.pointee === moved { return nil }
+    let replaced = place.pointee
+    place.pointee = moved
+    tallies[replaced.layout.index].count -= 1
+    count -= 1
+    return replaced
   }
 
   /// Calls the body with every object, in no particular order.

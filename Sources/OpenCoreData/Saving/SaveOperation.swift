@@ -272,7 +272,7 @@ struct SaveOperation {
 
   /// Registers objects under their present keys, without their children.
   private func reregister(_ objects: [NSManagedObject], from keys: [Int64]) {
-    for (object, key) in zip(objects, keys) { context.registry.rekey(object, from: key) }
+    for (object, key) in zip(objects, keys) { context.changeKey(of: object, from: key) }
   }
 
   private func constraintConflict(_ violation: ConstraintViolation) -> NSConstraintConflict {

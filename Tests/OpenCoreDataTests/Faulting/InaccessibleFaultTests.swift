@@ -43,6 +43,32 @@ struct InaccessibleFaultTests {
     return (context, moods, stack)
   }
 
+  @Test("A fault of an ID that another object gets when it's saved is deleted")
+  func faultOfAnIDThatANewObjectGetsIsDeleted() throws {
+    let stack = try TestStack(model: WorkshopModel.make())
+    let context = try stack.coldContext()
+    for obtainsID in [false, true] {
+      try context.performAndWait {
+        let first = context.make("Team", ["name": "1"])
+        try context.save()
+        let uri = first.objectID.uriRepresentation()
+        let number = try #require(Int(uri.lastPathComponent.dropFirst()))
+        let next = uri.deletingLastPathComponent().appendingPathComponent("p\(number + 1)")
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let id = try #require(coordinator.managedObjectID(forURIRepresentation: next))
+        let fault = context.object(with: id)
+        let second = context.make("Team", ["name": "2"])
+        if obtainsID { try context.obtainPermanentIDs(for: [second]) }
+        try context.save()
+        #expect(second.objectID == id)
+        #expect(context.registeredObject(for: id) === second)
+        #expect(fault.isDeleted && fault.value(forKey: "name") == nil)
+        // It doesn't keep a reference to a context that no longer knows it.
+        #expect(fault.managedObjectContext == nil)
+      }
+    }
+  }
+
   @Test(
     "The override is called once for each inaccessible fault and decides",
     arguments: StoreKind.ofRows)
