@@ -162,8 +162,7 @@ extension NSManagedObjectContext {
     let objects = try found.map { source in
       makeRoom(for: source.layout.storeIndex)
       let (rootIndex, key) = (source.layout.rootIndex, source.primaryKey)
-      let known =
-        registry.object(rootIndex: rootIndex, key: key) ?? twin(rootIndex: rootIndex, key: key)
+      let known = known(source.layout, key) ?? twin(rootIndex: rootIndex, key: key)
       let object = known ?? makeFault(source.layout, source.primaryKey)
       if known == nil, source.primaryKey > 0 {
         fresh[source.layout.storeIndex, default: []].append(source.primaryKey)
@@ -272,7 +271,7 @@ extension NSManagedObjectContext {
   /// counterpart.
   private func insertCounterpart(of object: NSManagedObject) -> NSManagedObject {
     makeRoom(for: object.layout.storeIndex)
-    if let known = registry.object(rootIndex: object.layout.rootIndex, key: object.primaryKey) {
+    if let known = known(object.layout, object.primaryKey) {
       known.state.remove(.inaccessible)
       known.fulfillWithDefaults()
       changes.deleted.remove(known)

@@ -100,6 +100,29 @@ struct DamagedRowTests {
     }
   }
 
+  @Test("A child's fault of another entity than its row's is replaced by the fetched object")
+  func childFaultOfAnotherEntityIsReplaced() throws {
+    let parent = try corrupt()
+    let robotID = try parent.performAndWait { try first("Robot", in: parent).objectID }
+    let uri = robotID.uriRepresentation().absoluteString
+      .replacingOccurrences(of: "/Robot/", with: "/Person/")
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = parent
+    try child.performAndWait {
+      let coordinator = try #require(parent.persistentStoreCoordinator)
+      let url = try #require(URL(string: uri))
+      let id = try #require(coordinator.managedObjectID(forURIRepresentation: url))
+      let fault = child.object(with: id)
+      #expect(fault.entity.name == "Person")
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Robot")
+      request.returnsObjectsAsFaults = false
+      let robot = try #require(try child.fetch(request).first)
+      #expect(robot !== fault && robot.entity.name == "Robot")
+      #expect(robot.value(forKey: "name") as? String == "R")
+      #expect(fault.managedObjectContext == nil && fault.value(forKey: "birthday") == nil)
+    }
+  }
+
   @Test("A corrupt model cache and a file that isn't a database are open errors")
   func corruptFilesAreOpenErrors() throws {
     let stack = try TestStack(model: WorkshopModel.make())
