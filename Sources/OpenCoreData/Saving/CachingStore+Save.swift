@@ -12,6 +12,8 @@ extension Row {
 
 extension CachingStore {
   /// Returns the objects whose version differs from that of their row in the row cache.
+  ///
+  /// A row that is another entity's by now isn't theirs; writing finds that theirs has gone.
   final func cacheConflicts(_ objects: [NSManagedObject]) -> [SaveConflict] {
     guard !objects.isEmpty else { return [] }
     let changed = withShared { shared in
@@ -21,7 +23,7 @@ extension CachingStore {
         return shared.rows.peek(rootIndex: object.layout.rootIndex, key: object.primaryKey) {
           cached in
           guard cached.version != old, cached.version != Row.unknownVersion,
-            old != Row.unknownVersion
+            old != Row.unknownVersion, cached.layoutIndex == object.layout.index
           else { return nil }
           cached.retain()
           return (object, cached)
@@ -48,6 +50,7 @@ extension CachingStore {
       let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
       let row = withShared { shared in
         shared.rows.peek(rootIndex: rootIndex, key: key) { cached -> Row? in
+          guard cached.layoutIndex == object.layout.index else { return nil }
           cached.retain()
           return cached
         }

@@ -205,7 +205,8 @@ extension CachingStore {
       for source in sources {
         guard case .slot(let index)? = source.layout.position(of: name),
           let row = shared.row(
-            rootIndex: source.layout.rootIndex, key: source.primaryKey, of: generation)
+            rootIndex: source.layout.rootIndex, key: source.primaryKey, of: generation),
+          row.layoutIndex == source.layout.index
         else { continue }
         let slot = source.layout.slots[index]
         guard !row.isNull(slot) else { continue }

@@ -123,6 +123,32 @@ struct DamagedRowTests {
     }
   }
 
+  @Test("A cached row of another entity than the object's is the conflict of a missing row")
+  func cachedRowOfAnotherEntityIsAConflict() throws {
+    let context = try corrupt()
+    let stack = try #require(context.userInfo["stack"] as? TestStack)
+    let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    try context.performAndWait {
+      let person = try first("Person", in: context)
+      person.setValue("new", forKey: "name")
+      let connection = try Connection(path: stack.storeURL.path, access: .writing)
+      try connection.execute(
+        "UPDATE ZWORKER SET Z_ENT = \(try number("Robot")), Z_OPT = 9 WHERE Z_PK = 1")
+      connection.close()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Robot")
+      let robots = try other.performAndWait { try other.fetch(request) }
+      #expect(robots.count == 2)
+      let error = #expect(throws: NSError.self) { try context.save() }
+      #expect(error?.code == NSManagedObjectMergeError)
+      let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+      let conflict = try #require(conflicts?.first)
+      #expect(conflict.newVersionNumber == 0 && conflict.persistedSnapshot == nil)
+      #expect(conflict.cachedSnapshot?["name"] as? String == "P")
+      #expect(person.value(forKey: "name") as? String == "new")
+    }
+  }
+
   @Test("A corrupt model cache and a file that isn't a database are open errors")
   func corruptFilesAreOpenErrors() throws {
     let stack = try TestStack(model: WorkshopModel.make())
