@@ -4,6 +4,7 @@ extension NSManagedObjectContext {
   /// Discards the loaded values of an object; see `refresh(_:mergeChanges:)`.
   final func refreshObject(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
+    if let owner = object.context, owner !== self { checkModel(of: object.layout) }
     endReadTransaction()
     finishMergedDeletions()
     guard !object.isFault || object.hasChanges else { return }

@@ -47,6 +47,23 @@ struct TrapTests {
     #expect(foreign.message.contains("'country' can't refer to an object of another context"))
   }
 
+  @Test("Refreshing an object of another model's context stops with a message")
+  func refreshOfAnObjectOfAnotherModelStops() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let stack = try TestStack.moody()
+      try stack.addMoods(1, countries: 1)
+      let first = try stack.coldContext()
+      let second = try TestStack(model: WorkshopModel.make()).coldContext()
+      let country = try first.performAndWait {
+        let country = try #require(try Country.fetch(in: first).first)
+        country.numberOfMoods = 9
+        return country
+      }
+      second.performAndWait { second.refresh(country, mergeChanges: true) }
+    }
+    #expect(result.message.contains("'Country' belongs to another model than this context's"))
+  }
+
   @Test("S-A06 inserting without a coordinator, or an unknown entity, stops with what's missing")
   func missingCoordinatorOrEntityIsNamedInTheMessage() async throws {
     let loose = try await #require(
