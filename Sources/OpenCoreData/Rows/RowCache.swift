@@ -88,8 +88,11 @@ struct RowCache: ~Copyable {
     _ row: Row, in entry: UnsafeMutablePointer<Entry>, commit: UInt64, _ time: Time
   ) -> Row {
     if entry.pointee.commit > commit {
-      // Newer: another row, or none because it was deleted since.
-      guard let present = entry.pointee.row else { return row }
+      // Newer: another row, or none because it was deleted since. One of another entity isn't what
+      // the caller has read.
+      guard let present = entry.pointee.row, present.layoutIndex == row.layoutIndex else {
+        return row
+      }
       row.release()
       present.retain()
       return present

@@ -149,6 +149,26 @@ struct DamagedRowTests {
     }
   }
 
+  @Test("The row cache doesn't replace a row that was read by a newer one of another entity")
+  func rowCacheReturnsNoRowOfAnotherEntity() throws {
+    let context = try corrupt()
+    try context.performAndWait {
+      let person = try first("Person", in: context).layout
+      let robot = try first("Robot", in: context).layout
+      var people = RowBuilder(layout: person)
+      var robots = RowBuilder(layout: robot)
+      let root = person.rootIndex
+      let cache = RowCache(rootCount: root + 1)
+      let newer = cache.addOwner(
+        robots.finish(version: 2), rootIndex: root, key: 1, commit: 9, timestamp: 0)
+      let read = cache.install(
+        people.finish(version: 1), rootIndex: root, key: 1, commit: 5, timestamp: 0)
+      #expect(newer.layoutIndex == robot.index && read.layoutIndex == person.index)
+      newer.release()
+      read.release()
+    }
+  }
+
   @Test("A corrupt model cache and a file that isn't a database are open errors")
   func corruptFilesAreOpenErrors() throws {
     let stack = try TestStack(model: WorkshopModel.make())
