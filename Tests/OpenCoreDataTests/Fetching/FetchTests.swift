@@ -19,6 +19,7 @@ struct FetchTests {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
       #expect(try context.fetch(request) == [object])
       context.delete(object)
+      context.processPendingChanges()
       let mood = Mood(context: context)
       #expect(try Mood.fetch(in: context) == [mood])
     }
