@@ -48,7 +48,7 @@ struct StringOrderTests {
   ])
   func languagesHaveOneOrder(identifier: String, sorted: [String]) {
     let locale = Locale(identifier: identifier)
-    func order(_ left: String, _ right: String) -> Int {
+    @Sendable func order(_ left: String, _ right: String) -> Int {
       StringOrder.compare(left, right, [.caseInsensitive], in: locale).rawValue
     }
     #expect(sorted.reversed().sorted { order($0, $1) < 0 } == sorted)
@@ -56,15 +56,15 @@ struct StringOrderTests {
     expectOrder(
       of: sorted,
       [
-        (identifier, { StringOrder.compare($0, $1, [], in: locale).rawValue }),
-        (identifier, { StringOrder.standard($0, $1, in: locale).rawValue }),
+        (identifier, { @Sendable in StringOrder.compare($0, $1, [], in: locale).rawValue }),
+        (identifier, { @Sendable in StringOrder.standard($0, $1, in: locale).rawValue }),
       ])
   }
 
   /// Each comparison must be antisymmetric and transitive, also for equal strings.
   private func expectOrder(
     of words: [String],
-    _ comparisons: [(name: String, order: (String, String) -> Int)] = Self.comparisons
+    _ comparisons: [(name: String, order: @Sendable (String, String) -> Int)] = Self.comparisons
   ) {
     for (name, order) in comparisons {
       let found = words.map { left in words.map { order(left, $0) } }
