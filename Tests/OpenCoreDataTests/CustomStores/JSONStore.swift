@@ -130,7 +130,8 @@ final class JSONStore: NSAtomicStore, @unchecked Sendable {
 extension Data {
   /// Replaces a file by these bytes, completely or not at all.
   ///
-  /// Foundation's `write(to:options:)` ends at a short write without an error, even if it's atomic.
+  /// After a short write, Foundation's `write(to:options:)` writes the first bytes again, without
+  /// an error, even if it's atomic.
   func replaceFile(at url: URL) throws {
     let new = url.appendingPathExtension("new")
     try Data().write(to: new)
