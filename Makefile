@@ -75,7 +75,7 @@ test: prepare
 build-tests: prepare
 	swift build --build-tests $(SWIFT_FLAGS)
 
-# As many as a release should see; `make test` runs a tenth.
+# As many as a release should see; `make test` runs a twentieth.
 agreement: prepare
 	CDPROF_AGREEMENT_ROUNDS=20000 swift test --disable-xctest $(SWIFT_FLAGS) --filter StoreAgreementTests
 
@@ -184,7 +184,7 @@ catalog:
 bench: prepare
 	swift run -c release --package-path Benchmarks bench $(BENCH)
 
-# The workbench's rows have no gates. Without them, most of its modules aren't compiled.
+# Neither GRDB nor the workbench's rows have gates. Without them, most modules aren't compiled.
 gates: prepare
 	swift build -c release --package-path Benchmarks --disable-default-traits
 	Benchmarks/.build/release/bench gates

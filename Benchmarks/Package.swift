@@ -17,11 +17,10 @@ let package = Package(
     .library(name: "CAllocations", type: .dynamic, targets: ["CAllocations"]),
   ],
   traits: [
-    .default(enabledTraits: ["Workbench"]),
-    .trait(
-      name: "Workbench",
-      description: "The workbench's rows. `bench gates` has none, and compiles faster without them."
-    ),
+    // `bench gates` needs neither, and compiles faster without them.
+    .default(enabledTraits: ["Workbench", "GRDB"]),
+    .trait(name: "Workbench", description: "The workbench's rows."),
+    .trait(name: "GRDB", description: "The columns of GRDB."),
   ],
   dependencies: [
     .package(name: "cdprof", path: ".."),
@@ -50,12 +49,11 @@ let package = Package(
         "CFloor", "Recording",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "OpenCoreData", package: "cdprof"),
-        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
       ],
       path: "Sources/Bench",
       exclude: ["Data/Moods.xcdatamodel"],
-      swiftSettings: settings,
-      plugins: [.plugin(name: "CoreDataModelPlugin", package: "cdprof")]),
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -158,6 +158,10 @@ extension FailingFiles {
     return text == "all" ? .max : max(text.flatMap { Int($0) } ?? 1, 1)
   }
 
+  /// The limit of an operation that's so short that 30 failures of each cause take no longer than
+  /// one of another.
+  package static var limitOfShortOperations: Int { max(limit, 30) }
+
   /// The allocations that fail if all other failures are tried: `CDPROF_ALLOCATIONS`, the number of
   /// the first one and the distance to the next.
   static var allocations: (start: Int, step: Int) {

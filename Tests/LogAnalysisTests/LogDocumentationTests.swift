@@ -32,12 +32,17 @@ struct LogDocumentationTests {
   /// Each key of the JSON report is documented.
   @Test func jsonKeysAreDocumented() throws {
     let text = try String(contentsOf: Self.page, encoding: .utf8)
+    let faults = (1...10).map { SampleLogs.fault("Mood", $0) }.joined()
+    let time = "2024-01-01 10:00:00.000 A[1:2]"
     var report = SampleLogs.report(
-      "cdprof: begin a\nCoreData: annotation: what\nCoreData: error: no\n"
-        + "2024-01-01 10:00:00.000 A[1:2] CoreData: sql: SELECT COUNT(*) FROM ZITEM\n"
-        + "2024-01-01 10:00:00.000 A[1:2] CoreData: annotation: total count request execution "
-        + "time: 0.0528s for count of 10456.\n"
-        + (1...10).map { SampleLogs.fault("Mood", $0) }.joined())
+      """
+      cdprof: begin a
+      CoreData: annotation: what
+      CoreData: error: no
+      \(time) CoreData: sql: SELECT COUNT(*) FROM ZITEM
+      \(time) CoreData: annotation: total count request execution time: 0.0528s for count of 10456.
+      \(faults)
+      """)
     report.statements[0].plan = ["SCAN"]
     report.statements[0].loggedPlan = ["SCAN"]
     report.statements[0].assessment = "all"

@@ -34,6 +34,23 @@ struct GeneratedFilesTests {
     #expect(try self.files(Self.orchestra) == files)
   }
 
+  /// The benchmark doesn't generate them with each build, which would compile the tool first.
+  ///
+  /// `CDPROF_UPDATE_DOCS=1` regenerates the file.
+  @Test func classesOfTheBenchmarkMatchTheirModel() throws {
+    let folder = Self.tests.deletingLastPathComponent()
+      .appendingPathComponent("Benchmarks/Sources/Bench/Data")
+    let model = folder.appendingPathComponent("Moods.xcdatamodel")
+    let file = try ClassGenerator(
+      NSManagedObjectModel.read(contentsOf: model), file: model.lastPathComponent
+    ).singleFile(named: "Moods+CoreDataModel.swift")
+    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] != nil {
+      _ = try GeneratedFolder(folder).write([file])
+    }
+    let text = try String(contentsOf: folder.appendingPathComponent(file.name), encoding: .utf8)
+    #expect(text == file.text)
+  }
+
   @Test("Classes are identifiable, as in Xcode; subclasses inherit the conformance")
   func classesAreIdentifiable() throws {
     for style in ClassStyle.allCases {

@@ -12,7 +12,7 @@ struct ProgramTests {
   }
 
   /// Arguments, the exit status, and a part of the error message.
-  @Test(arguments: [
+  private static let invalidArguments: [([String], Int32, String)] = [
     (["rnu"], 64, "did you mean `run`?"),
     (["help", "shel"], 64, "did you mean `shell`?"),
     (["run"], 64, "Missing expected argument"),
@@ -82,7 +82,9 @@ struct ProgramTests {
     (["generate", "input", "--out", "made"], 65, "input is empty"),
     (["generate", "input"], 64, "Missing expected argument '--out"),
     (["generate", "input", "--out", "made", "--style", "struct"], 64, "--style"),
-  ])
+  ]
+
+  @Test(arguments: invalidArguments)
   func invalidArgumentsReportAnErrorAndTheStatus(
     arguments: [String], status: Int32, message: String
   ) throws {

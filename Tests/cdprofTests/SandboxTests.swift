@@ -136,14 +136,16 @@ struct SandboxTests {
     #expect(program.leftovers == [])
   }
 
-  /// A repair writes, so it isn't confined to reading.
-  @Test(arguments: [
+  private static let inputs: [(arguments: [String], inputs: [String]?)] = [
     (["inspect", "a/s.sqlite"], ["a/s.sqlite"]), (["doctor", "s", "--repair", "t"], nil),
     (["doctor", "s"], ["s"]), (["log", "-", "--store", "s"], ["-", "s"]),
     (["log", "l", "--report", "html", "--out", "p"], nil), (["diff", "a", "b"], ["a", "b"]),
     (["advise", "a.yml"], nil), (["model", "a", "--check", "--from", "b"], ["a", "b"]),
     (["predicate", "a == 1", "--model", "m", "--entity", "E"], ["m"]),
-  ])
+  ]
+
+  /// A repair writes, so it isn't confined to reading.
+  @Test(arguments: inputs)
   func inputsAreTheNamedFiles(arguments: [String], inputs: [String]?) throws {
     let command = try CDProf.parseAsRoot(arguments)
     #expect((command as? any Confined)?.inputs == inputs)

@@ -207,7 +207,7 @@ struct DescriptionCodingTests {
     var random = SeededNumbers(seed: seed)
     var (readable, rejected) = (0, 0)
     var lists: [ObjectIdentifier: [String: Any]] = [:]
-    for _ in 0..<60 {
+    for _ in 0..<25 {
       var corrupt = bytes
       for _ in 0..<4 {
         corrupt[Int.random(in: 0..<corrupt.count, using: &random)] = .random(

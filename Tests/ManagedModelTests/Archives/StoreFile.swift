@@ -51,7 +51,8 @@ enum StoreFile {
     var next = number(file, offset + local, 4)
     while bytes.count < size, next > 0 {
       let page = (next - 1) * pageSize
-      bytes += file[page + 4..<page + 4 + min(usable - 4, size - bytes.count)]
+      let count = min(usable - 4, size - bytes.count)
+      bytes += file[(page + 4)..<(page + 4 + count)]
       next = number(file, page, 4)
     }
     return bytes

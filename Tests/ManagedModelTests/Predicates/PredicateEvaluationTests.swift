@@ -26,7 +26,7 @@ struct PredicateEvaluationTests {
     ]
   }
 
-  @Test(arguments: [
+  private static let formats: [(String, Bool)] = [
     // Numbers of all types.
     ("int == 7 AND small == 7 AND whole == 7 AND int == 7.0 AND flag == 1", true),
     ("int == '7'", false), ("int != '7'", true),
@@ -174,7 +174,9 @@ struct PredicateEvaluationTests {
     // A comment or a quotation up to the end of a pattern.
     ("'ab' MATCHES '(?x) a b # c' AND 'a.c' MATCHES '\\Qa.c'", true),
     ("'abc' MATCHES '(?x) a b # c' OR 'abc' MATCHES '\\Qa.c'", false),
-  ])
+  ]
+
+  @Test(arguments: formats)
   func formatsEvaluateAsExpected(format: String, expected: Bool) throws {
     let predicate = try NSPredicate.parse(format, arguments: [])
     #expect(try predicate.evaluation(of: Self.city) == expected)

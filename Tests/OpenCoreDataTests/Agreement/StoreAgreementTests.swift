@@ -5,9 +5,9 @@ import Testing
 
 /// A SQLite store, an in-memory store, unsaved changes, and the test's own evaluation agree.
 @Suite struct StoreAgreementTests {
-  /// The number of predicates: `CDPROF_AGREEMENT_ROUNDS`, or 2,000; `make agreement` runs 20,000.
+  /// The number of predicates: `CDPROF_AGREEMENT_ROUNDS`, or 1,000; `make agreement` runs 20,000.
   private static let rounds =
-    ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_ROUNDS"].flatMap { Int($0) } ?? 2_000
+    ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_ROUNDS"].flatMap { Int($0) } ?? 1_000
 
   private static let seed =
     ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_SEED"].flatMap { UInt64($0) } ?? 20260

@@ -35,7 +35,7 @@ struct SaveFailureTests {
     for cause in FailingFiles.Cause.allCases where Self.isPossible(cause, work) {
       // A merge policy reads rows between two attempts to write.
       let readsMore = cause == .statement && work.policy != .errorMergePolicyType
-      let limit = readsMore ? .max : FailingFiles.limit
+      let limit = readsMore ? FailingFiles.limitOfShortOperations : FailingFiles.limit
       attempts += try sweep.run(cause, limit: limit) { attempt in
         let (name, context) = (attempt.description, attempt.prepared)
         defer { StoreWork.close(context) }

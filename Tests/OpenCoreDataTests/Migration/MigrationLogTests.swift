@@ -120,18 +120,17 @@ struct MigrationLogTests {
       configuration: nil, options: nil, hub: EventHub(),
       log: MigrationDebugLog(level: 2) { lines.add($0) }
     ).run()
-    #expect(
-      lines.texts(store) == [
-        "cdprof: migration: store STORE", "cdprof: migration: from version CHECKSUM 2 entities",
-        "cdprof: migration: to version CHECKSUM (2), 2 entities",
-        "cdprof: migration: mapping model with 2 entity mappings, to NEW.sqlite",
-      ]
-        + ["create instances", "create relationships", "validate"].flatMap { pass in
-          [
-            "cdprof: migration: step: IEM_Copy_City: \(pass): 1 rows, TIME",
-            "cdprof: migration: step: IEM_Transform_Person: \(pass): 3 rows, TIME",
-          ]
-        } + ["cdprof: migration: complete: TIME"])
+    var expected = [
+      "cdprof: migration: store STORE", "cdprof: migration: from version CHECKSUM 2 entities",
+      "cdprof: migration: to version CHECKSUM (2), 2 entities",
+      "cdprof: migration: mapping model with 2 entity mappings, to NEW.sqlite",
+    ]
+    for pass in ["create instances", "create relationships", "validate"] {
+      expected.append("cdprof: migration: step: IEM_Copy_City: \(pass): 1 rows, TIME")
+      expected.append("cdprof: migration: step: IEM_Transform_Person: \(pass): 3 rows, TIME")
+    }
+    expected.append("cdprof: migration: complete: TIME")
+    #expect(lines.texts(store) == expected)
   }
 
   @Test(

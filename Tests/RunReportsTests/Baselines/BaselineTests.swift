@@ -35,7 +35,7 @@ struct BaselineTests {
   @Test func runsThatEndAtTheSameTimeKeepTheirCounts() throws {
     let folder = try TemporaryFolder()
     let url = folder.file("b.json")
-    let results = (0..<40).map { number -> RunResult in
+    let results = (0..<16).map { number -> RunResult in
       var result = Self.result()
       result.scenario = "\(number)"
       return result

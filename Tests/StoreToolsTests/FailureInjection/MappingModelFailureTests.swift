@@ -104,7 +104,8 @@ struct MappingModelFailureTests {
     _ = try sweep.withoutFailure()
     let complete = found
     #expect(!complete.isEmpty && complete.allSatisfy { $0.hasSuffix("with a mapping model") })
-    let attempts = try sweep.run(.inputOutput, failing: Self.operations, limit: .max) { attempt in
+    let limit = FailingFiles.limitOfShortOperations
+    let attempts = try sweep.run(.inputOutput, failing: Self.operations, limit: limit) { attempt in
       if let error = attempt.error {
         #expect(!ErrorText.of(error).isEmpty, "\(attempt.description)")
       } else {

@@ -51,8 +51,8 @@ struct ReportFailureTests {
     let whole = try report(in: template)
     var found = ""
     let sweep = FailureSweep(copying: template, into: folder.url) { found = try report(in: $0) }
-    // Each one, because reports are small.
-    let attempts = try sweep.run(cause, limit: cause == .memory ? 40 : .max) { attempt in
+    let limit = FailingFiles.limitOfShortOperations
+    let attempts = try sweep.run(cause, limit: limit) { attempt in
       if let error = attempt.error {
         #expect(!ErrorText.of(error).isEmpty, "\(attempt.description)")
       } else {

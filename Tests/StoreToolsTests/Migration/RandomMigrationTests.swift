@@ -143,7 +143,7 @@ struct RandomMigrationTests {
 
   private static var seeds: Range<UInt64> {
     let count = ProcessInfo.processInfo.environment["CDPROF_RANDOM_SEEDS"].flatMap { UInt64($0) }
-    return 1..<(1 + (count ?? 12) * 3)
+    return 1..<(1 + (count ?? 6) * 3)
   }
 
   private func withContext(

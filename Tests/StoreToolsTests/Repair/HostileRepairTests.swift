@@ -185,10 +185,9 @@ struct HostileRepairTests {
     let url = try copy(
       "PRAGMA journal_mode = DELETE; \(Self.inserts); PRAGMA cache_size = 2",
       Self.unfinished, suffix: "-journal", to: folder)
-    func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xFF) } }
     let name = Array(folder.file("absent").path.utf8)
-    var record = number(0x4000_0000 / 4_096 + 1) + name + number(name.count)
-    record += number(name.reduce(0) { $0 + Int($1) })
+    var record = RepairBed.number(0x4000_0000 / 4_096 + 1) + name + RepairBed.number(name.count)
+    record += RepairBed.number(name.reduce(0) { $0 + Int($1) })
     record += [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     let journal = URL(fileURLWithPath: url.path + "-journal")
     try (Data(contentsOf: journal) + record).write(to: journal)

@@ -48,6 +48,11 @@ struct RepairBed {
     UPDATE ZPARTY SET ZPHOTO = CAST(x'01' || zeroblob(9000) AS BLOB) WHERE Z_PK = 3;
     """
 
+  /// The four bytes of a number in a file of SQLite.
+  static func number(_ value: Int) -> [UInt8] {
+    withUnsafeBytes(of: UInt32(value).bigEndian, Array.init)
+  }
+
   var pageSize: Int { intact.pageSize }
   var pageCount: Int { bytes.count / pageSize }
 

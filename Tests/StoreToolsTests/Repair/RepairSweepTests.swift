@@ -20,7 +20,8 @@ struct RepairSweepTests {
   func eachPageOverwritten(path: String, damage: Damage) throws {
     let bed = try RepairBed(path)
     var generator = SeededGenerator(seed: 7, stream: "pages")
-    for page in stride(from: 1, through: bed.pageCount, by: damage == .zeros ? 1 : 4) {
+    let (first, step) = damage == .zeros ? (1, 2) : (2, 4)
+    for page in stride(from: first, through: bed.pageCount, by: step) {
       let content: [UInt8] =
         switch damage {
         case .zeros: Array(repeating: 0, count: bed.pageSize)
@@ -65,17 +66,16 @@ struct RepairSweepTests {
     #expect(trunk > 0)
     let overflow = try #require(bed.intact.locations["ZPARTY"]?[2]?.overflow.min())
     let leaf = try #require(bed.intact.locations["ZNOTE"]?[10]?.leaf)
-    func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xFF) } }
     for first in [0, 0xFFFF_FFFF, overflow, leaf, 1] {
       var bytes = bed.bytes
-      bytes.replaceSubrange(32..<36, with: number(first))
+      bytes.replaceSubrange(32..<36, with: RepairBed.number(first))
       try bed.repair(bytes, "the list begins with \(first)")
     }
     // The trunk refers to itself, lists a page of a table, and too many pages.
     let start = (trunk - 1) * bed.pageSize
     for (offset, value) in [(0, trunk), (8, leaf), (4, 0x7FFF_FFFF)] {
       var bytes = bed.bytes
-      bytes.replaceSubrange((start + offset)..<(start + offset + 4), with: number(value))
+      bytes.replaceSubrange((start + offset)..<(start + offset + 4), with: RepairBed.number(value))
       try bed.repair(bytes, "\(value) at \(offset) of the trunk")
     }
   }

@@ -26,8 +26,8 @@ struct AccessWorkloads {
     }
   }
 
-  /// Uses the properties that the build plugin generates for `Moods.xcdatamodel`, which is the
-  /// model that `BenchModel` creates.
+  /// Uses the generated properties of `Moods.xcdatamodel`, which is the model that `BenchModel`
+  /// creates.
   func generatedInteger() throws -> Workload {
     try workload(
       "generated property, Int", 4.2, integers, try generated()

@@ -32,8 +32,7 @@ struct FaultWorkloads {
       name: "fault from the database", unit: "fault", operations: count, limit: 1.6,
       arms: [
         floor, Arm(program: .ours) { [bed] in try FaultWorkloads.fire(positions, request, bed) },
-        GRDBArms(bed: bed).lookups(positions),
-      ],
+      ] + GRDBArms(bed: bed).lookups(positions),
       note: "In a `perform` block; objects are registered faults before timing starts, and "
         + "`willAccessValue` fires each. The floor uses one read transaction.")
   }

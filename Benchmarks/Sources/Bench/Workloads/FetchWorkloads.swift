@@ -10,9 +10,7 @@ struct FetchWorkloads {
     request.returnsObjectsAsFaults = false
     return Workload(
       name: "fetch, realized", unit: "row", operations: bed.rows, limit: 1.6,
-      arms: [
-        try floorRows(request), ours(request), GRDBArms(bed: bed).records(),
-      ],
+      arms: [try floorRows(request), ours(request)] + GRDBArms(bed: bed).records(),
       note:
         "Row cache cold. OpenCoreData also registers and uniques objects and fills the row cache.")
   }
@@ -55,7 +53,7 @@ struct FetchWorkloads {
     }
     return Workload(
       name: "fetch, object IDs only", unit: "row", operations: bed.rows,
-      limit: 2.0, arms: [floor, ours(request), GRDBArms(bed: bed).keys()],
+      limit: 2.0, arms: [floor, ours(request)] + GRDBArms(bed: bed).keys(),
       note: "`includesPropertyValues = false`: the floor and GRDB read primary keys; OpenCoreData "
         + "creates and registers objects.")
   }

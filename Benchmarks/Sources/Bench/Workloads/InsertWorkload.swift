@@ -26,11 +26,7 @@ struct InsertWorkload {
           let url = try builder.emptyStore("insert-ours.sqlite")
           return try InsertWorkload.insert(values, url)
         },
-        Arm(program: .grdb) { [builder] in
-          let url = try builder.emptyStore("insert-grdb.sqlite")
-          return try GRDBArms.insert(values, url)
-        },
-      ],
+      ] + GRDBArms.insertions(values, builder),
       note:
         "\(count) objects, nine attributes each, set with generated accessors. Includes primary keys, "
         + "validation, and notifications. Both commit with the same durability.")

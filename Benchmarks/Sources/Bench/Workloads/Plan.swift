@@ -75,7 +75,8 @@ struct Plan {
   static func rowsWithoutFloor(rows: Int) -> [Row] {
     [
       Row(name: "memory") {
-        let readings = try Memory.allCases.map { ($0, try $0.least(rows: rows)) }
+        let kinds = Memory.allCases.filter { $0 != .grdb || GRDBArms.areAvailable }
+        let readings = try kinds.map { ($0, try $0.least(rows: rows)) }
         return readings.flatMap { kind, reading -> [Floor] in
           let limit: Double? =
             switch kind {
