@@ -116,10 +116,7 @@ extension NSManagedObjectContext {
       changes.eventInserted.insert(object)
       applied.inserted.append(object.identity)
     }
-    for identity in saved.updated {
-      guard let object = registeredForMerge(identity, isSaved: true) else { continue }
-      refresh(object, in: &applied)
-    }
+    mergeUpdates(of: saved.updated, in: &applied)
     applied.deleted =
       isVisible
       ? mergeDeletions(of: saved.deleted, rereads: rereads) : deleteObjects(of: saved.deleted)
@@ -134,6 +131,31 @@ extension NSManagedObjectContext {
     scope.end(event) { event in
       event.entity = applied.mostFrequentEntity
       event.rows = applied.all.count
+    }
+  }
+
+  /// Refreshes the registered objects of updated rows, and makes the unsaved changes consistent
+  /// with the rows.
+  ///
+  /// The delete rules of a deleted object apply to what now refers to it. What lost a one-to-one
+  /// relationship to an unsaved change loses it on its side, too.
+  private func mergeUpdates(
+    of identities: [FetchedIdentity], in applied: inout MergedChanges
+  ) {
+    var changed = ResolvedObjects(in: self, wins: true)
+    for identity in identities {
+      guard let object = registeredForMerge(identity, isSaved: true) else { continue }
+      refresh(object, in: &applied)
+      if object.isDeleted {
+        changes.unpropagated.append(object)
+      } else if object.hasChanges {
+        changed.append(object)
+      }
+    }
+    do {
+      try undoState.withoutRecording { try changed.settleOneToOne() }
+    } catch {
+      noteFailure(error, "the other sides of merged relationships couldn't be read")
     }
   }
 

@@ -89,13 +89,11 @@ extension NSManagedObjectContext {
   ///
   /// - Returns: The new objects to delete with them.
   private func discardReferences(to lost: Set<NSManagedObject>) -> [NSManagedObject] {
-    let recorder = undoState.recorder
-    let wasPaused = recorder?.isPaused ?? false
-    recorder?.isPaused = true
-    defer { recorder?.isPaused = wasPaused }
     let changed = changes.inserted.array + changes.updated.array
-    return changed.filter { object in
-      !object.isDeleted && !lost.contains(object) && object.discardReferences(to: lost)
+    return undoState.withoutRecording {
+      changed.filter { object in
+        !object.isDeleted && !lost.contains(object) && object.discardReferences(to: lost)
+      }
     }
   }
 

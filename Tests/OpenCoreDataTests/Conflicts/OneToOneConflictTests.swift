@@ -9,11 +9,13 @@ struct OneToOneConflictTests {
   /// - Parameters:
   ///   - expected: The names of each person's `spouse` and `spouseOf` in the store afterward, in
   ///     the order of the people; `-` for none.
+  ///   - isMerged: Whether the first context's save is merged into the second before its save.
   ///   - change: Receives the second context's people.
   ///   - changeElsewhere: Receives the first context's people.
   private func save(
     _ kind: StoreKind, _ policy: NSMergePolicyType, expecting expected: [String],
-    _ change: ([NSManagedObject]) -> Void, _ changeElsewhere: ([NSManagedObject]) -> Void
+    isMerged: Bool = false, _ change: ([NSManagedObject]) -> Void,
+    _ changeElsewhere: ([NSManagedObject]) -> Void
   ) throws {
     let stack = try SharedStack(kind, KinshipModel.make())
     let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: policy)))
@@ -32,7 +34,9 @@ struct OneToOneConflictTests {
         change(twins)
         second.processPendingChanges()
         changeElsewhere(people)
+        let saves = NoteList(first, .NSManagedObjectContextDidSave)
         try first.save()
+        if isMerged { try second.mergeChanges(fromContextDidSave: #require(saves.notes.last)) }
         try second.save()
         #expect(!second.hasChanges)
         second.refreshAllObjects()
@@ -78,6 +82,24 @@ struct OneToOneConflictTests {
     let policy = NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType
     try save(kind, policy, expecting: ["r-", "--", "-p", "--"]) { people in
       people[0].setValue("p", forKey: "name")
+    } _: { people in
+      people[0].setValue(people[2], forKey: "spouse")
+    }
+  }
+
+  @Test(
+    "An unsaved change takes the partner from the one that a merged save has given it",
+    arguments: StoreKind.allCases)
+  func mergedPartnersAreTaken(kind: StoreKind) throws {
+    let policy = NSMergePolicyType.errorMergePolicyType
+    let taken = ["--", "--", "s-", "-r"]
+    try save(kind, policy, expecting: taken, isMerged: true) { people in
+      people[2].setValue(people[3], forKey: "spouse")
+    } _: { people in
+      people[0].setValue(people[3], forKey: "spouse")
+    }
+    try save(kind, policy, expecting: ["s-", "--", "--", "-p"], isMerged: true) { people in
+      people[0].setValue(people[3], forKey: "spouse")
     } _: { people in
       people[0].setValue(people[2], forKey: "spouse")
     }

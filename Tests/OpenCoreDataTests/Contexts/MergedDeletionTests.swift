@@ -18,6 +18,38 @@ struct MergedDeletionTests {
   }
 
   @Test(
+    "The rules of an unsaved deletion apply to merged rows that refer to the object",
+    arguments: StoreKind.allCases)
+  func unsavedDeletionsApplyToMergedRows(kind: StoreKind) throws {
+    let bed = try ContextBed(kind, model: KinshipModel.make())
+    let (writer, reader) = (bed.context(), bed.context())
+    let id = try writer.performAndWait {
+      let person = writer.make("Person", ["name": "gone"])
+      try writer.save()
+      return person.objectID
+    }
+    try reader.performAndWait {
+      reader.delete(reader.object(with: id))
+      reader.processPendingChanges()
+      let note = try Self.save(in: writer) {
+        let person = writer.object(with: id)
+        let child = writer.make("Person", ["name": "child", "parent": person])
+        _ = writer.make("FriendInfo", ["source": person, "friend": child])
+      }
+      reader.mergeChanges(fromContextDidSave: note)
+      try reader.save()
+      #expect(!reader.hasChanges)
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      #expect(try check.all("FriendInfo").isEmpty)
+      let people = try check.all("Person")
+      #expect(people.map(\.nameValue) == ["child"])
+      #expect(people.allSatisfy { $0.one("parent") == nil })
+    }
+  }
+
+  @Test(
     "Unsaved references to an object whose deletion is merged become nil, and the rest is saved",
     arguments: StoreKind.allCases)
   func unsavedReferencesBecomeNil(kind: StoreKind) throws {
