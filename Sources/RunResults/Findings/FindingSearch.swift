@@ -61,7 +61,8 @@ package enum FindingSearch {
 
   /// Groups findings, and separates those that are suppressed.
   ///
-  /// Findings with the same rule, subject, line, and kind of event become one.
+  /// Findings with the same rule, subject, line, and kind of event become one, with the sum of
+  /// their counts, or the greatest one if the rule `countsOne`.
   package static func grouped(_ findings: [Finding], silence: [FindingSuppression]) -> Found {
     struct Key: Hashable {
       var name: String
@@ -72,7 +73,10 @@ package enum FindingSearch {
     let grouped = findings.reduce(into: [Finding]()) { grouped, finding in
       let key = Key(name: finding.name, callSite: finding.callSite, what: finding.what)
       if let position = positions[key] {
-        grouped[position].count += finding.count
+        let count = grouped[position].count
+        grouped[position].count =
+          Rule.named(finding.rule)?.countsOne == true
+          ? max(count, finding.count) : count + finding.count
       } else {
         positions[key] = grouped.count
         grouped.append(finding)

@@ -28,11 +28,15 @@ package struct Rule: Sendable {
   package let remedy: String
   /// The metrics that count the events of a finding, whose surplus the finding explains.
   package let metrics: Set<Metric>
+  /// Whether the count of a finding is that of a single result, save, or merge.
+  ///
+  /// Then the counts of repetitions don't add up, and the greatest one is reported.
+  package let countsOne: Bool
   package let search: Search
 
   init(
     _ name: RuleName, chapter: Int, meaning: String, condition: String, remedy: String,
-    metrics: Set<Metric> = [], search: Search
+    metrics: Set<Metric> = [], countsOne: Bool = false, search: Search
   ) {
     self.name = name
     self.chapter = chapter
@@ -40,6 +44,7 @@ package struct Rule: Sendable {
     self.condition = condition
     self.remedy = remedy
     self.metrics = metrics
+    self.countsOne = countsOne
     self.search = search
   }
 

@@ -48,8 +48,8 @@ package enum FixVerification {
 
   /// Returns the steps with a fix, or `nil` if they have no fetch that it changes.
   ///
-  /// A fetch in a block changes in all repetitions. Results of the same name from other lines don't
-  /// change.
+  /// A fetch in a block changes in all repetitions. Results of the same name from other fetches,
+  /// also in the same line, don't change.
   private static func fixed(_ steps: [Step], _ fix: SuggestedFix) -> [Step]? {
     guard let fetch = fix.fetch else { return nil }
     let isCount = fetch.resultKind == .count
@@ -57,7 +57,8 @@ package enum FixVerification {
     var result: String?
     var isFound = false
     let fixed = steps.compactMap { step -> Step? in
-      if step.verb == .fetch, step.location == fetch.location, step.subject == fetch.subject,
+      if step.verb == .fetch, step.location == fetch.location,
+        step.ranges.verb == fetch.ranges.verb, step.subject == fetch.subject,
         isCount || step.name == fetch.name
       {
         (isFound, result) = (true, step.name)

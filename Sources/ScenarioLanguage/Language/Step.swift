@@ -104,7 +104,8 @@ extension Step {
   package var fetch: Step? {
     guard verb == .fetch else { return nil }
     return Step(
-      verb: verb, subject: subject, options: options, name: name, location: location)
+      verb: verb, subject: subject, options: options, name: name, location: location,
+      ranges: ranges)
   }
 
   /// Returns the step without an option.

@@ -29,6 +29,14 @@ struct FindingSearchTests {
     #expect(found.silenced.isEmpty)
   }
 
+  @Test(
+    "The rows of one result, or the objects of one save, aren't those of all repetitions",
+    arguments: [.partlyRead, .busyMainQueue, .batchWalked] as [RuleName])
+  func countsOfOneOperationDoNotAddUp(rule: RuleName) {
+    let findings = [1_000, 1_200, 1_100].map { Self.finding(rule, count: $0) }
+    #expect(FindingSearch.grouped(findings, silence: []).findings.map { $0.count } == [1_200])
+  }
+
   @Test func suppressedFindingsAreSeparate() {
     let found = FindingSearch.grouped(
       [Self.finding(), Self.finding(.fetchLoop), Self.finding(line: 2)],

@@ -164,16 +164,16 @@ struct ScenarioFindingTests {
   }
 
   /// The second fetch has the same name as the first, and its prefetch adds a SELECT.
-  @Test func onlyTheFetchOfTheFindingCountsAsFixed() throws {
-    let touch = "{touch: m, read: [country.numericISO3166Code]}"
+  @Test(
+    "The fetch of a finding is fixed, also if another one is in the same line",
+    arguments: [", ", ",\n     "])
+  func onlyTheFetchOfTheFindingCountsAsFixed(separator: String) throws {
     func variant(_ name: String, _ first: String, _ second: String) -> String {
-      """
-        - name: \(name)
-          then:
-            - {fetch: Mood, \(first)as: m}
-            - \(touch)
-            - {fetch: Mood, \(second)as: m}
-      """
+      let steps = [
+        "{fetch: Mood, \(first)as: m}", "{touch: m, read: [country.numericISO3166Code]}",
+        "{fetch: Mood, \(second)as: m}",
+      ]
+      return "  - name: \(name)\n    then: [\(steps.joined(separator: separator))]"
     }
     let prefetch = "prefetch: [country], "
     let variants = [

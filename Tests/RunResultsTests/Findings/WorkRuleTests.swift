@@ -111,7 +111,6 @@ struct WorkRuleTests {
     #expect(found.allSatisfy { $0.fix.step == "fetch Mood batch 20 as moods" })
   }
 
-  /// With a batch size, most of the moods would be faults that each run a SELECT.
   @Test(arguments: [
     (["reset in other", "touch moods date"], []),
     (["reset", "fetch Mood as moods", "touch moods date"], ["partly-read(Mood)"]),
@@ -140,6 +139,30 @@ struct WorkRuleTests {
     #expect(other.map { $0.name } == ["count-per-row(Country.moods)"])
   }
 
+  @Test("Each relationship that a step counts has a fix of its own")
+  func countedRelationshipsAreFixedSeparately() throws {
+    func found(_ fetch: [String]) throws -> [String] {
+      let typed = try TypedSession(moods: 60)
+      let outcomes = try typed.run(fetch + ["touch c moods.@count", "touch c moods.date"])
+      let work = FinishedWork(
+        recording: typed.session.recording, steps: outcomes.map(\.step),
+        model: typed.session.model)
+      let moods = try #require(
+        outcomes[fetch.count].findings.first { $0.rule == .countPerRow })
+      var notes = moods
+      notes.subject = "Country.notes"
+      return FindingSearch.all(of: work, steps: [moods, notes]).findings.map { $0.name }
+    }
+    #expect(
+      try found(["fetch Country as c"])
+        == ["fault-storm(Country.moods)", "count-per-row(Country.notes)"])
+    // A prefetch doesn't help a context that doesn't use the row cache.
+    #expect(
+      try found(["context late staleness 0", "fetch Country in late as c"])
+        == ["count-per-row(Country.moods)", "count-per-row(Country.notes)"])
+  }
+
+  /// With a batch size, most of the moods would be faults that each run a SELECT.
   @Test func partlyReadListIsUsedThroughARelationship() throws {
     let found = try findings(
       [

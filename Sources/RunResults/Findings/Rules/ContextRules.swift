@@ -18,7 +18,7 @@ enum BusyMainQueueRule {
       + "in one merge into it, not counting objects that aren't registered. Time doesn't matter.",
     remedy: "Change and save in a background context and merge into the main one; save in batches "
       + "small enough to be merged within a frame.",
-    search: .work(findings))
+    countsOne: true, search: .work(findings))
   /// The number of objects whose save or merge takes longer than a frame on a phone.
   static let threshold = 1_000
 

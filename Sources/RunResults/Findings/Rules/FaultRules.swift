@@ -78,7 +78,7 @@ enum BatchWalkedRule {
       + "step made of the result, or for the sections of a results controller.",
     remedy: "Use `fetchBatched(_:)` and read its result by index, sorted by the request; or set no "
       + "batch size. Give a controller with sections a cache.",
-    metrics: [.selects, .rows, .registered, .peak], search: .step(findings))
+    metrics: [.selects, .rows, .registered, .peak], countsOne: true, search: .step(findings))
   /// The minimum number of batches; a batched fetch always loads one.
   static let minimumBatches = 2
 
@@ -154,7 +154,7 @@ enum PartlyReadRule {
       + "which at most one in \(part) was read; no predicate uses the result, and no later step "
       + "reads objects of the entity through a relationship or a result with `values no`.",
     remedy: "Set `fetchBatchSize` to about 1.3 screens of rows.",
-    metrics: [.rows, .registered, .peak], search: .work(findings))
+    metrics: [.rows, .registered, .peak], countsOne: true, search: .work(findings))
   /// The minimum number of rows for which a batch size is worth its second SELECT.
   static let threshold = 1_000
   /// The denominator of the maximum fraction of rows that are read.

@@ -98,15 +98,21 @@ enum CountPerRowRule {
   /// Returns the findings of single steps, with a fault storm for each count of objects that
   /// another step of the work reads: a prefetch loads them for both.
   static func reconsidered(_ findings: [Finding], in work: FinishedWork) -> [Finding] {
-    var fixes: [CallSite: SuggestedFix?] = [:]
+    struct Counted: Hashable {
+      let callSite: CallSite?
+      let subject: String
+    }
+    // A `repeat` block has a finding for each repetition.
+    var fixes: [Counted: SuggestedFix?] = [:]
     return findings.map { finding in
-      guard finding.rule == rule.name, let callSite = finding.callSite else { return finding }
-      let fix: SuggestedFix? = fixes[callSite] ?? prefetch(for: finding, in: work)
-      fixes.updateValue(fix, forKey: callSite)
+      guard finding.rule == rule.name else { return finding }
+      let counted = Counted(callSite: finding.callSite, subject: finding.subject)
+      let fix: SuggestedFix? = fixes[counted] ?? prefetch(for: finding, in: work)
+      fixes.updateValue(fix, forKey: counted)
       guard let fix else { return finding }
       return Finding(
-        rule: .faultStorm, subject: finding.subject, count: finding.count, callSite: callSite,
-        what: Storm.whatOfRelationships, sql: finding.sql, fix: fix)
+        rule: .faultStorm, subject: finding.subject, count: finding.count,
+        callSite: finding.callSite, what: Storm.whatOfRelationships, sql: finding.sql, fix: fix)
     }
   }
 
@@ -117,7 +123,7 @@ enum CountPerRowRule {
     where part.step.verb == .touch && part.recorded.location == finding.callSite {
       let counted = part.step.reads.compactMap(Step.countedPath)
       guard let path = counted.first(where: { $0.split(separator: ".").last == name }),
-        let source = work.source(ofResultAt: position),
+        let source = work.source(ofResultAt: position), part.shape.staleness != 0,
         work.parts[source.position].shape.coordinator == part.shape.coordinator
       else { continue }
       let reads = work.users(ofResultAt: source.position).flatMap(\.step.reads)
