@@ -82,34 +82,20 @@ package struct GeneratedFolder {
     return try destinations.map { file, url in
       let data = Data(file.text.utf8)
       if (try? Data(contentsOf: url)) == data { return (url.relativePath, .unchanged) }
-      var status = stat()
-      if lstat(url.path, &status) == 0 {
-        try data.write(to: url, options: .atomic)
-      } else {
-        try Self.create(data, at: url)
-      }
+      try write(data, to: url)
       return (url.relativePath, .written)
     }
   }
 
-  /// Writes a new file, which appears when it's complete, without syncing it to disk.
-  private static func create(_ data: Data, at url: URL) throws {
+  private func write(_ data: Data, to url: URL) throws {
     let temporary = url.deletingLastPathComponent()
       .appendingPathComponent(".cdprof-\(UUID().uuidString)").path
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard file >= 0 else { throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
-    var problem: Int32?
-    var rest = data[...]
-    while problem == nil, !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-      if count > 0 { rest = rest.dropFirst(count) } else { problem = errno }
-    }
-    if close(file) != 0, problem == nil { problem = errno }
-    if problem == nil, rename(temporary, url.path) != 0 { problem = errno }
-    if let problem {
-      unlink(temporary)
-      throw NSError(domain: NSPOSIXErrorDomain, code: Int(problem))
-    }
+    var status = stat()
+    let replaces = lstat(url.path, &status) == 0
+    let permissions = stat(url.path, &status) == 0 ? status.st_mode & 0o777 : nil
+    let problem = AtomicFile.write(
+      data, to: url.path, through: temporary, permissions: permissions, syncs: replaces)
+    if let problem { throw NSError(domain: NSPOSIXErrorDomain, code: Int(problem)) }
   }
 
   private func isReplaceable(_ url: URL) -> Bool {

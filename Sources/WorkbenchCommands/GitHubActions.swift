@@ -97,7 +97,7 @@ struct GitHubActions: Sendable {
     }
     let text = GitHubActions.summary(
       of: reports, limit: GitHubActions.summarySize - Int(status.st_size))
-    if let problem = OutputFile.writeAll(Array(text.utf8), to: file) {
+    if let problem = OutputFile.append(text, to: file) {
       throw OutputFile.error(problem, summary)
     }
   }

@@ -153,7 +153,7 @@ final class CourseService: LoopbackHandler {
           session: session.name, state: outcome.state, messages: outcome.messages)
         if let result = outcome.result {
           let page = try CoursePages.plainPage(result)
-          try Data(page.utf8).write(to: session.page, options: .atomic)
+          try OutputFile.write(Data(page.utf8), to: session.page, force: true)
           // A new query makes the frame load the page again.
           answer.page = "results/\(session.name).html?\(RandomName.make())"
         }

@@ -57,7 +57,7 @@ final class ShellOutput {
   func add(_ lines: [String]) throws {
     guard !lines.isEmpty else { return }
     let text = lines.map { PrintableText.line($0) + "\n" }.joined()
-    if let problem = OutputFile.writeAll(Array(text.utf8), to: file) {
+    if let problem = OutputFile.append(text, to: file) {
       throw OutputFile.error(problem, path)
     }
   }

@@ -134,17 +134,9 @@ package enum OutputFile {
       .appendingPathComponent(".cdprof-\(UUID().uuidString)").relativePath
     UnfinishedOutputs.shared.add(temporary)
     defer { UnfinishedOutputs.shared.remove(temporary) }
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard file >= 0 else { throw error(errno, path) }
-    var problem = writeAll([UInt8](data), to: file)
-    if let mode, problem == nil, fchmod(file, mode) != 0 { problem = errno }
-    if problem == nil, fsync(file) != 0, errno != EINVAL { problem = errno }
-    if close(file) != 0, problem == nil { problem = errno }
-    if problem == nil, rename(temporary, target.relativePath) != 0 { problem = errno }
-    if let problem {
-      unlink(temporary)
-      throw error(problem, path)
-    }
+    let problem = AtomicFile.write(
+      data, to: target.relativePath, through: temporary, permissions: mode, syncs: true)
+    if let problem { throw error(problem, path) }
   }
 
   /// Returns the path of the regular file that a link refers to; `nil` if a path isn't that
@@ -161,21 +153,11 @@ package enum OutputFile {
     return target
   }
 
-  /// Writes all bytes to a descriptor.
+  /// Writes a text to a descriptor, completely unless there's an error.
   ///
-  /// - Returns: The `errno` of a failed write; `nil` if all bytes were written.
-  package static func writeAll(_ bytes: [UInt8], to file: Int32) -> Int32? {
-    bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let part = UnsafeRawBufferPointer(rebasing: rest)
-        let count = Foundation.write(file, part.baseAddress, part.count)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return count < 0 ? errno : ENOSPC }
-        rest = rest.dropFirst(count)
-      }
-      return nil
-    }
+  /// - Returns: The `errno` of a failed write; `nil` if all of it was written.
+  package static func append(_ text: String, to file: Int32) -> Int32? {
+    AtomicFile.append(Array(text.utf8), to: file)
   }
 
   /// Calls a closure that reads a file and replaces it, while other processes that do so wait.

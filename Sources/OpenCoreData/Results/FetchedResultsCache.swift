@@ -150,7 +150,11 @@ struct FetchedResultsCache {
     try FileManager.default.createDirectory(
       at: FetchedResultsCache.folder, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    try JSONEncoder().encode(content).write(to: file, options: .atomic)
+    let temporary = FetchedResultsCache.folder.appendingPathComponent(".\(UUID().uuidString)")
+    let data = try JSONEncoder().encode(content)
+    let problem = AtomicFile.write(
+      data, to: file.path, through: temporary.path, permissions: 0o600, syncs: false)
+    if let problem { throw NSError.file(file.path, "written", problem) }
   }
 
   /// Removes one cache of the program, or all.

@@ -34,7 +34,7 @@ struct ScenarioRun: Sendable {
     for one in [out, temporary] {
       try FileManager.default.createDirectory(at: one, withIntermediateDirectories: true)
     }
-    try Data(text.utf8).write(to: input)
+    try OutputFile.write(Data(text.utf8), to: input, force: true)
     try Data().write(to: errors)
     let end = try process(input: input, errors: errors, out: out, temporary: temporary)
       .wait(seconds: InputLimits.browserRunTime)

@@ -32,7 +32,7 @@ package final class ShellProcess: Sendable {
     let temporary = folder.appendingPathComponent("tmp", isDirectory: true)
     try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
     let file = folder.appendingPathComponent("text.yml")
-    try Data(text.utf8).write(to: file)
+    try OutputFile.write(Data(text.utf8), to: file, force: true)
     process = try ChildProcess(
       ["shell", "--served", file.path, "--", path], temporary: temporary,
       input: input, output: output, errors: FileHandle.nullDevice)
@@ -46,9 +46,9 @@ package final class ShellProcess: Sendable {
 
   /// Runs a line, which is stopped after `InputLimits.browserLineTime`.
   func answer(to line: String) -> Answer {
-    let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
     // A pipe has room for the line, because the previous one was read.
-    guard OutputFile.writeAll(bytes, to: input.fileHandleForWriting.fileDescriptor) == nil else {
+    let pipe = input.fileHandleForWriting.fileDescriptor
+    guard OutputFile.append("\(line)\n", to: pipe) == nil else {
       return Answer(output: "", ends: true)
     }
     return read()

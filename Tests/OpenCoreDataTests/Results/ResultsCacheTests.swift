@@ -1,3 +1,4 @@
+import FailingFiles
 import OpenCoreData
 import ProfileEvents
 import Testing
@@ -50,6 +51,25 @@ struct ResultsCacheTests {
       #expect(found.names == ["p1", "p2", "p3"] && found.selects == 2)
     }
     #expect(try folder.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true)
+  }
+
+  @Test(
+    "A cache is complete after a short write",
+    .enabled(if: FailingFiles.isAvailable, "a sanitizer replaces file operations"))
+  func shortWriteKeepsTheCache() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(3)
+    let name = "ResultsCacheTests \(UUID().uuidString)"
+    defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    try FileManager.default.createDirectory(
+      at: FetchedResultsCache.folder, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    let (result, report) = FailingFiles.run(
+      below: FetchedResultsCache.folder, failure: .init(.shortWrite, at: 1)
+    ) { try fetch(bed, name).selects }
+    #expect(try result.get() == 2)
+    #expect(report.failures == 1)
+    #expect(try fetch(bed, name).selects == 1)
   }
 
   /// The controller takes a SELECT of the signature, and without a valid cache one of the IDs.

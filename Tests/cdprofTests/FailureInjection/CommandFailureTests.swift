@@ -233,6 +233,29 @@ struct CommandFailureTests {
     #expect(try String(contentsOf: file, encoding: .utf8) == text)
   }
 
+  /// Foundation would write the first bytes twice.
+  @Test func replacedGeneratedFilesAreCompleteAfterAShortWrite() throws {
+    let folder = try TestFolder()
+    let out = folder.file("out")
+    func generate() throws {
+      _ = try Generate.parse([PackageFiles.model, "--out", out.path]).execute(Console())
+    }
+    try generate()
+    let name = try #require(try FileManager.default.contentsOfDirectory(atPath: out.path).first)
+    let file = out.appendingPathComponent(name)
+    let text = try String(contentsOf: file, encoding: .utf8)
+    try Data((text + "\n").utf8).write(to: file)
+    try #require(chmod(file.path, 0o640) == 0)
+    let (result, report) = FailingFiles.run(
+      below: folder.url, failure: .init(.shortWrite, at: 1), generate)
+    try result.get()
+    #expect(report.failures == 1)
+    #expect(try String(contentsOf: file, encoding: .utf8) == text)
+    var status = stat()
+    try #require(stat(file.path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o640)
+  }
+
   /// A copy without the mark couldn't be replaced by the next run.
   @Test(arguments: [FailingFiles.Cause.readOnly, .shortWrite])
   func copiedStoresAreMarkedWhereverTheCopyFails(cause: FailingFiles.Cause) throws {
