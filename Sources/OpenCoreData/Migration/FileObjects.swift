@@ -37,6 +37,8 @@ struct FileObjects: Sendable {
 
   /// All indexes but those of primary keys, in the order of creation.
   let indexes: [Index]
+  /// The indexes of constraints, which only older files have, by the table's name in uppercase.
+  let constraints: [String: [Index]]
   /// All triggers, in the order of creation.
   let triggers: [Trigger]
   /// The names of the virtual tables that are R-trees.
@@ -44,8 +46,13 @@ struct FileObjects: Sendable {
 
   /// Reads the objects.
   ///
-  /// Two statements, and one for each partial index.
-  init(reading connection: Connection) throws(SQLiteError) {
+  /// **Cost:** two statements.
+  /// - Parameters:
+  ///   - connection: A connection to the file.
+  ///   - planned: Indexes to add, as if they had been created last.
+  init(
+    reading connection: Connection, adding planned: [SchemaIndex] = []
+  ) throws(SQLiteError) {
     let rows = try connection.values(
       """
       SELECT m.name, m.tbl_name, l."unique", l.origin, l.partial, x.name, x."desc", x.coll, m.sql \
@@ -70,10 +77,12 @@ struct FileObjects: Sendable {
         Index(
           name: name, table: table, parts: [part], columns: [column],
           isUnique: row[2] == .integer(1),
-          condition: row[4] == .integer(1) ? connection.conditionOfIndex(name) : nil,
+          condition: row[4] == .integer(1) ? sql.flatMap(Connection.condition(ofIndex:)) : nil,
           isConstraint: row[3] == .text("u"), sql: sql))
     }
+    indexes += planned.map(Index.init(of:))
     self.indexes = indexes
+    constraints = Dictionary(grouping: indexes.filter(\.isConstraint)) { $0.table.uppercased() }
     let others = try connection.values(
       "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger' "
         + "OR sql LIKE 'CREATE VIRTUAL TABLE%USING RTREE%' ORDER BY rowid")
@@ -91,6 +100,16 @@ struct FileObjects: Sendable {
 }
 
 extension FileObjects.Index {
+  /// The index that a model's statement creates.
+  fileprivate init(of index: SchemaIndex) {
+    let sql = index.sql
+    self.init(
+      name: index.name, table: index.table, parts: index.parts,
+      columns: index.parts.map(\.column), isUnique: index.isUnique,
+      condition: index.condition == nil ? nil : Connection.condition(ofIndex: sql),
+      isConstraint: false, sql: sql)
+  }
+
   fileprivate func adding(_ part: SchemaIndex.Part, _ column: String?) -> Self {
     Self(
       name: name, table: table, parts: parts + [part], columns: columns + [column],

@@ -51,8 +51,8 @@ package struct LightweightMigrationCosts: Sendable {
 
   /// Plans the migration of an empty store of the first model, in memory.
   ///
-  /// **Cost:** the statements that create the tables of the first model, and those that read the
-  /// schema.
+  /// **Cost:** the statements that create the tables of the first model, without indexes, and those
+  /// that read the schema.
   /// - Parameters:
   ///   - comparison: The models and their differences.
   ///   - isDeferred: Whether the migration defers the removal of columns, tables, and indexes.
@@ -65,7 +65,8 @@ package struct LightweightMigrationCosts: Sendable {
     }
     let connection = try Connection(path: ":memory:", access: .writing)
     defer { connection.close() }
-    for statement in try comparison.old.creationStatements() { try connection.execute(statement) }
+    let schema = try comparison.old.schema()
+    for statement in schema.statementsWithoutIndexes { try connection.execute(statement) }
     try StoreMetadata(newStoreOf: comparison.old, configuration: nil).write(to: connection)
     for entity in SQLModel(model: comparison.old).entities {
       _ = try connection.values(
@@ -78,7 +79,7 @@ package struct LightweightMigrationCosts: Sendable {
     let mapping = InferredMapping(from: comparison.old, to: comparison.new)
     let plan = try LightweightMigrationPlan(
       mapping, configuration: nil, of: StoreMetadata(reading: connection), reading: connection,
-      cleanup: isDeferred ? .later : .now)
+      adding: schema.indexes, cleanup: isDeferred ? .later : .now)
     let causes = MigrationCauses(of: comparison.differences, in: plan)
     let empty = plan.emptyTables
     let filled = plan.filledTables

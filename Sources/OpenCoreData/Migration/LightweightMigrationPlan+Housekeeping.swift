@@ -113,7 +113,7 @@ extension LightweightMigrationPlan {
       migrateTombstones(of: entity, former, columns: max(known, wanted))
       migrateBits(of: entity, former)
     }
-    let changed = changedNumbers
+    let changed = changedNumbers(of: nil)
     if let numbers = renumbered("ZENTITY", of: nil) {
       let list = changed.map { "\($0.old)" }.joined(separator: ", ")
       add(
@@ -232,5 +232,28 @@ extension LightweightMigrationPlan {
 extension NSPropertyDescription {
   fileprivate var isExternal: Bool {
     (self as? NSAttributeDescription)?.hasExternalValues ?? false
+  }
+}
+
+// MARK: Entity IDs
+
+extension LightweightMigrationPlan {
+  /// Returns the entity IDs that change in a family, or in the store, with the new ones.
+  func changedNumbers(of root: SQLEntity?) -> [(old: Int, new: Int)] {
+    if newNumbers.isEmpty { return [] }
+    return (root?.family ?? source.entities).compactMap { entity in
+      newNumbers[entity.number].map { (entity.number, $0) }
+    }
+  }
+
+  /// Returns an expression with new entity IDs for old ones; `nil` if none of an entity's family
+  /// changes.
+  ///
+  /// - Parameter column: The quoted column with the old IDs.
+  func renumbered(_ column: String, of root: SQLEntity?) -> String? {
+    let changed = changedNumbers(of: root)
+    guard !changed.isEmpty else { return nil }
+    let cases = changed.map { " WHEN \($0.old) THEN \($0.new)" }.joined()
+    return "CASE \(column)\(cases) ELSE \(column) END"
   }
 }

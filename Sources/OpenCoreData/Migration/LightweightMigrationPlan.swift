@@ -31,6 +31,8 @@ struct LightweightMigrationPlan {
   let former: [ObjectIdentifier: SQLEntity]
   /// The destination entity of each source entity that has one, by source.
   let later: [ObjectIdentifier: SQLEntity]
+  /// The new entity IDs of rows whose ID changes, by the old one.
+  let newNumbers: [Int: Int]
   /// What becomes of the properties of each destination entity.
   let properties: [ObjectIdentifier: InferredMapping.Entity]
 
@@ -67,18 +69,19 @@ struct LightweightMigrationPlan {
   ///     entities.
   ///   - metadata: The file's metadata.
   ///   - connection: A connection to the file.
+  ///   - planned: Indexes to add to those of the file.
   ///   - cleanup: Whether to defer what doesn't affect reading.
   /// - Throws: `SchemaMismatch` if the file isn't one of the source model; `SQLiteError`.
   init(
     _ mapping: InferredMapping, configuration: String?, of metadata: StoreMetadata,
-    reading connection: Connection, cleanup: Cleanup = .now
+    reading connection: Connection, adding planned: [SchemaIndex] = [], cleanup: Cleanup = .now
   ) throws {
     self.mapping = mapping
     self.cleanup = cleanup
     self.metadata = metadata
     pending = DeferredWork(metadata.values)
     file = try FileSchema(reading: connection)
-    objects = try FileObjects(reading: connection)
+    objects = try FileObjects(reading: connection, adding: planned)
     source = try SQLModel(
       model: mapping.source, configuration: mapping.source.known(configuration), file: file)
     destination = SQLModel(
@@ -99,6 +102,12 @@ struct LightweightMigrationPlan {
     }
     self.former = former
     self.later = later
+    newNumbers = source.entities.reduce(into: [:]) { numbers, entity in
+      guard let number = later[ObjectIdentifier(entity)]?.number, number != entity.number else {
+        return
+      }
+      numbers[entity.number] = number
+    }
     self.properties = properties
     plan()
   }
@@ -191,27 +200,6 @@ struct LightweightMigrationPlan {
 
   /// Adds a check to the plan.
   mutating func add(_ check: MigrationStatements.Check) { statements.add(check) }
-
-  /// The new entity IDs of rows whose ID changes, by the old one.
-  var changedNumbers: [(old: Int, new: Int)] {
-    source.entities.compactMap { entity in
-      laterEntity(of: entity).flatMap {
-        $0.number == entity.number ? nil : (entity.number, $0.number)
-      }
-    }
-  }
-
-  /// Returns an expression with new entity IDs for old ones; `nil` if none of an entity's family
-  /// changes.
-  ///
-  /// - Parameter column: The quoted column with the old IDs.
-  func renumbered(_ column: String, of root: SQLEntity?) -> String? {
-    let numbers = Set(root?.family.map(\.number) ?? source.entities.map(\.number))
-    let changed = changedNumbers.filter { numbers.contains($0.old) }
-    guard !changed.isEmpty else { return nil }
-    let cases = changed.map { " WHEN \($0.old) THEN \($0.new)" }.joined()
-    return "CASE \(column)\(cases) ELSE \(column) END"
-  }
 
   /// Returns entity IDs as an SQL list.
   static func list(_ entities: [SQLEntity]) -> String {

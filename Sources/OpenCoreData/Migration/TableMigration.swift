@@ -332,14 +332,15 @@ extension LightweightMigrationPlan {
   private func keepsConstraints(
     _ source: SQLEntity, _ root: SQLEntity, _ columns: [MigratedColumn]
   ) -> Bool {
+    guard let constraints = objects.constraints[source.table.uppercased()] else { return true }
     let names = columns.reduce(into: [String: String]()) { names, column in
       for old in column.sources.values.compactMap(\.column) {
         names[old.uppercased()] = column.name
       }
     }
     let required = destinationSchema.uniqueIndexes(of: root)
-    return objects.indexes
-      .filter { $0.isConstraint && $0.table.uppercased() == source.table.uppercased() }
-      .allSatisfy { index in required.contains { index.matches($0, renaming: names) } }
+    return constraints.allSatisfy { index in
+      required.contains { index.matches($0, renaming: names) }
+    }
   }
 }

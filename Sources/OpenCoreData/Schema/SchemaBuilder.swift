@@ -40,10 +40,14 @@ struct SchemaBuilder: Sendable {
 
   /// All `CREATE` statements: tables, join tables, indexes, unique indexes, R-trees, triggers of
   /// derived attributes, housekeeping.
-  var statements: [String] {
-    model.roots.map(table) + joinTables.map(\.table) + indexes.map(\.sql)
-      + rangeIndexes.flatMap(\.statements) + triggers + Self.housekeeping
-  }
+  var statements: [String] { tables + indexes.map(\.sql) + others }
+
+  /// The `CREATE` statements but those of indexes, for each of which SQLite reads the schema.
+  var statementsWithoutIndexes: [String] { tables + others }
+
+  private var tables: [String] { model.roots.map(table) + joinTables.map(\.table) }
+
+  private var others: [String] { rangeIndexes.flatMap(\.statements) + triggers + Self.housekeeping }
 
   /// Returns whether a file has had no schema: it's empty, or its creation was interrupted.
   ///
@@ -383,9 +387,14 @@ extension NSManagedObjectModel {
   /// They're those of `addPersistentStore` for a new file, without the subsequent rows.
   ///
   /// - Throws: The errors of `validate()`, without its warnings: such a model has no tables.
-  package func creationStatements() throws(ModelErrors) -> [String] {
+  package func creationStatements() throws(ModelErrors) -> [String] { try schema().statements }
+
+  /// Returns the schema of a new store.
+  ///
+  /// - Throws: The errors of `creationStatements()`.
+  func schema() throws(ModelErrors) -> SchemaBuilder {
     let errors = validate().filter { !$0.isWarning }
     guard errors.isEmpty else { throw ModelErrors(errors) }
-    return SchemaBuilder(model: SQLModel(model: self)).statements
+    return SchemaBuilder(model: SQLModel(model: self))
   }
 }

@@ -196,7 +196,7 @@ extension Connection {
   /// Returns the WHERE clause of `CREATE INDEX`, outside parentheses and quotes.
   ///
   /// White space outside of quotes becomes one space.
-  static func condition(ofIndex sql: String) -> String? {
+  package static func condition(ofIndex sql: String) -> String? {
     var (depth, quote, word) = (0, Character?.none, "")
     var (condition, isFound) = ("", false)
     for character in sql {

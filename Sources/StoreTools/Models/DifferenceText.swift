@@ -24,9 +24,12 @@ package enum DifferenceText {
     guard !differences.isEmpty else { return ["The models are equivalent."] }
     let costs = try LightweightMigrationCosts(comparison)
     var lines = [summary(comparison), ""]
-    for index in differences.indices { lines += self.lines(index, comparison, costs) }
-    let others = costs.statements.filter(\.causes.isEmpty)
-    if comparison.effect == .lightweight {
+    let isLightweight = comparison.effect == .lightweight
+    for index in differences.indices {
+      lines += self.lines(index, comparison, isLightweight ? costs : nil)
+    }
+    if isLightweight {
+      let others = costs.statements.filter(\.causes.isEmpty)
       lines += ["", "Each migration also writes the metadata and the model in the store."]
       lines += others.map { statement("  ", $0) }
     }
@@ -44,16 +47,16 @@ package enum DifferenceText {
     _ comparison: ModelComparison, isGuessed: Bool = false
   ) throws -> Data {
     let costs = try LightweightMigrationCosts(comparison)
+    let effect = comparison.effect
     return try JSONOutput.lines(
       Document(
-        effect: comparison.effect.rawValue, verdict: summary(comparison),
+        effect: effect.rawValue, verdict: summary(comparison),
         guessed: isGuessed,
         refused: comparison.differences.filter { $0.effect == .custom }.map(Refusal.init),
         differences: comparison.differences.indices.map { index in
           Difference(
             comparison.differences[index],
-            cost: comparison.effect == .custom
-              ? nil : costs.cost(ofDifferenceAt: index).rawValue,
+            cost: effect == .custom ? nil : costs.cost(ofDifferenceAt: index).rawValue,
             statements: costs.statements(ofDifferenceAt: index))
         },
         statements: costs.statements.map {
@@ -69,8 +72,11 @@ package enum DifferenceText {
     }
   }
 
+  /// Returns the lines of a difference.
+  ///
+  /// - Parameter costs: The costs of the migration; `nil` if it isn't lightweight.
   private static func lines(
-    _ index: Int, _ comparison: ModelComparison, _ costs: LightweightMigrationCosts
+    _ index: Int, _ comparison: ModelComparison, _ costs: LightweightMigrationCosts?
   ) -> [String] {
     let difference = comparison.differences[index]
     let indent = "          "
@@ -79,7 +85,7 @@ package enum DifferenceText {
     if let change = difference.leastChange {
       lines.append(PrintableText.line("\(indent)To keep the migration lightweight: \(change)"))
     }
-    guard comparison.effect == .lightweight else { return lines }
+    guard let costs else { return lines }
     lines.append("\(indent)cost: \(costs.cost(ofDifferenceAt: index).rawValue)")
     for position in costs.statements(ofDifferenceAt: index) {
       let found = costs.statements[position]

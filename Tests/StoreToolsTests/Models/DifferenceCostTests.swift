@@ -290,6 +290,25 @@ struct DifferenceCostTests {
     #expect(comparison.differences.count == 8_000)
   }
 
+  @Test("The costs of a model with thousands of relationships are found in linear time")
+  func relationshipsAreReadInLinearTime() throws {
+    let models = try ["", Self.code].map { attributes in
+      try Self.model(
+        (0..<3_000).map { number in
+          let relationships = ["a", "b", "c", "d"].map { name in
+            #"<relationship name="\#(name)" optional="YES" maxCount="1" "#
+              + #"destinationEntity="E\#((number + 1) % 3_000)"/>"#
+          }
+          return Self.entity(relationships.joined() + attributes, "E\(number)")
+        }.joined())
+    }
+    let comparison = ModelComparison(from: models[0], to: models[1])
+    let begin = threadTime()
+    let lines = try DifferenceText.lines(comparison)
+    #expect(threadTime() - begin < 30)
+    #expect(lines.count { $0.hasSuffix(" ADD COLUMN ZCODE VARCHAR") } == 3_000)
+  }
+
   @Test("The text has the SQL once, and the other causes of it")
   func textHasSQL() throws {
     let test = Self.cases[5]
