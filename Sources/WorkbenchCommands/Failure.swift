@@ -61,7 +61,7 @@ struct Failure {
   private static func isCorruption(_ error: NSError) -> Bool {
     error.domain == NSCocoaErrorDomain
       && error.code == CocoaError.Code.fileReadCorruptFile.rawValue
-      || resultCode(of: error).flatMap(status(of:)) == .badInput
+      || resultCode(of: error)?.isOfCorruptFile == true
   }
 
   /// Returns the SQLite result code of an error, or `nil` if it has none.
@@ -79,7 +79,7 @@ struct Failure {
   /// system, or `nil` for other codes.
   private static func status(of code: ResultCode) -> ExitStatus? {
     switch code.primary {
-    case .corrupt, .notADatabase: .badInput
+    case _ where code.isOfCorruptFile: .badInput
     case .cantOpen, .permission: .missingFile
     case .inputOutput where code.isOfReading: .missingFile
     case .busy, .inputOutput, .full, .readOnly, .outOfMemory: .runFailed
@@ -92,12 +92,7 @@ struct Failure {
   /// **Cost:** reads the file.
   private static func isUnread(_ error: NSError) -> Bool {
     guard let path = error.userInfo[NSFilePathErrorKey] as? String else { return false }
-    do throws(SQLiteError) {
-      try StoreFileInspection(path: path).readFiles()
-      return false
-    } catch {
-      return error.code.primary == .inputOutput
-    }
+    return StoreFileInspection.readingError(path: path)?.code.primary == .inputOutput
   }
 
   /// Returns the exit status of an error.

@@ -108,7 +108,8 @@ package final class ShellWorkspace {
         configuration = try model.configuration(ofStoreAt: store)
       }
     } catch let error as NSError
-      where error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue || !Self.canRead(store)
+      where error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue
+      || StoreFileInspection.readingError(path: store.path) != nil
     {
       throw error
     } catch {
@@ -134,18 +135,6 @@ package final class ShellWorkspace {
     } catch {
       ScratchFolders.remove(folder)
       throw error
-    }
-  }
-
-  /// Returns whether the disk can read a store to its end.
-  ///
-  /// **Cost:** reads the file.
-  private static func canRead(_ store: URL) -> Bool {
-    do throws(SQLiteError) {
-      try StoreFileInspection(path: store.path).readFiles()
-      return true
-    } catch {
-      return false
     }
   }
 

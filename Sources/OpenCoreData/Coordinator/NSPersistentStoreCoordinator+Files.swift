@@ -344,7 +344,7 @@ extension NSPersistentStoreCoordinator {
       try connection.execute("COMMIT")
     } catch let error as SQLiteError {
       throw NSError.coreData(
-        error.isOfCorruptFile ? error.openingCode : NSPersistentStoreOpenError,
+        error.code.isOfCorruptFile ? error.openingCode : NSPersistentStoreOpenError,
         "The store \(url.relativePath) couldn't be written: \(error)", error.readingInfo(url))
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(

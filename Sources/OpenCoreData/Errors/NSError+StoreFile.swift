@@ -23,7 +23,7 @@ extension NSError {
   static func opening(
     _ url: URL, _ error: SQLiteError, isReadOnly: Bool, isInMemory: Bool
   ) -> NSError {
-    if error.isOfCorruptFile, !isInMemory,
+    if error.code.isOfCorruptFile, !isInMemory,
       let problem = StoreFileProblem.examine(path: url.path)
     {
       return unusableStore(problem, url)
@@ -58,14 +58,11 @@ extension NSError {
 }
 
 extension SQLiteError {
-  /// Whether the file isn't a database, or is corrupt.
-  var isOfCorruptFile: Bool { [.corrupt, .notADatabase].contains(code.primary) }
-
   /// The error code for a store that can't be opened: 259 if it's corrupt, otherwise 134080; 640 if
   /// there's no space for a temporary copy, of which the store isn't the cause.
   var openingCode: Int {
     if code.isOutOfSpace { return CocoaError.Code.fileWriteOutOfSpace.rawValue }
-    return isOfCorruptFile
+    return code.isOfCorruptFile
       ? CocoaError.Code.fileReadCorruptFile.rawValue : NSPersistentStoreOpenError
   }
 
@@ -73,7 +70,7 @@ extension SQLiteError {
   /// corrupt.
   func readingInfo(_ url: URL) -> [String: Any] {
     var info: [String: Any] = [NSFilePathErrorKey: url.path]
-    if isOfCorruptFile { info[NSSQLiteErrorDomain] = Int(code.rawValue) }
+    if code.isOfCorruptFile { info[NSSQLiteErrorDomain] = Int(code.rawValue) }
     return info
   }
 

@@ -55,12 +55,8 @@ struct FileObjects: Sendable {
   ) throws(SQLiteError) {
     let rows = try connection.values(
       """
-      SELECT m.name, m.tbl_name, l."unique", l.origin, l.partial, x.name, x."desc", x.coll, m.sql \
-      FROM (SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index') t \
-      CROSS JOIN pragma_index_list(t.tbl_name) l CROSS JOIN sqlite_master m \
-      CROSS JOIN pragma_index_xinfo(m.name) x \
-      WHERE m.type = 'index' AND m.name = l.name AND m.tbl_name = t.tbl_name \
-      AND l.origin != 'pk' AND x."key" = 1 ORDER BY m.rowid, x.seqno
+      SELECT m.name, m.tbl_name, l."unique", l.origin, l.partial, i.name, i."desc", i.coll, m.sql \
+      \(IndexColumns.source) AND l.origin != 'pk' ORDER BY m.rowid, i.seqno
       """)
     var indexes: [Index] = []
     for row in rows {

@@ -109,7 +109,8 @@ extension NSError {
   /// Whether the operation is complete, and only a power loss can undo it.
   package var isOfUnsyncedFile: Bool { userInfo[Self.unsyncedKey] != nil }
 
-  /// Whether the file is a SQLite database whose contents are inconsistent or incomplete.
+  /// Whether the file is a SQLite database whose contents are inconsistent or incomplete, as
+  /// opposed to a file that isn't a database.
   var isOfCorruptDatabase: Bool {
     guard let code = userInfo[NSSQLiteErrorDomain] as? Int else { return false }
     return ResultCode(rawValue: Int32(truncatingIfNeeded: code)).primary == .corrupt

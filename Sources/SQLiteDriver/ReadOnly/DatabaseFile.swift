@@ -81,6 +81,19 @@ extension StoreFileInspection {
       }
     }
   }
+
+  /// Returns why the file system can't read a database file and its WAL to their ends; `nil` if it
+  /// can.
+  ///
+  /// **Cost:** that of `readFiles()`.
+  package static func readingError(path: String) -> SQLiteError? {
+    do throws(SQLiteError) {
+      try StoreFileInspection(path: path).readFiles()
+      return nil
+    } catch {
+      return error
+    }
+  }
 }
 
 /// The first 100 bytes of a database file.

@@ -123,6 +123,11 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
     primary == .full || rawValue == SQLITE_IOERR | (19 << 8)
   }
 
+  /// Whether a file is corrupt, or isn't a database.
+  package var isOfCorruptFile: Bool {
+    primary == .corrupt || primary == .notADatabase
+  }
+
   /// Whether a file couldn't be read.
   package var isOfReading: Bool {
     [ResultCode.unreadPage.rawValue, SQLITE_IOERR | (1 << 8)].contains(rawValue)

@@ -58,10 +58,7 @@ package struct FileIndex {
       """
       SELECT m.name, upper(m.tbl_name), l."unique", l.partial, l.origin, upper(i.name), i."desc", \
       i.coll, m.sql, i.seqno \
-      FROM (SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index') t \
-      CROSS JOIN pragma_index_list(t.tbl_name) l CROSS JOIN sqlite_master m \
-      CROSS JOIN pragma_index_xinfo(m.name) i \
-      WHERE m.type = 'index' AND m.name = l.name AND m.tbl_name = t.tbl_name AND i.key = 1 \
+      \(IndexColumns.source) \
       ORDER BY m.tbl_name, m.name, i.seqno
       """)
     {

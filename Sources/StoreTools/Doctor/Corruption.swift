@@ -20,7 +20,7 @@ enum Corruption {
     do {
       let result = try body(false)
       guard isReported(result) else { return result }
-    } catch let error as SQLiteError where error.isCorruption {
+    } catch let error as SQLiteError where error.code.isOfCorruptFile {
       // It's confirmed below.
     }
     try StoreFileInspection(path: url.path).readFiles()
@@ -29,14 +29,9 @@ enum Corruption {
 }
 
 extension SQLiteError {
-  /// Whether the file is corrupt.
-  var isCorruption: Bool {
-    code.primary == .corrupt || code.primary == .notADatabase
-  }
-
   /// Whether the cause is what the file contains, as opposed to a file that can't be read, is
   /// locked, or takes too much memory.
   var isOfContent: Bool {
-    isCorruption || code.primary == .error || code.primary == .tooBig
+    code.isOfCorruptFile || code.primary == .error || code.primary == .tooBig
   }
 }

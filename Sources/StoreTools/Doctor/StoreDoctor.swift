@@ -72,7 +72,7 @@ package enum StoreDoctor {
       try InvalidInputError.checkTables(tables, path: url.relativePath)
       return try examine(url, connection, tables)
     } catch let error as SQLiteError {
-      guard error.isCorruption else { throw error }
+      guard error.code.isOfCorruptFile else { throw error }
       findings.append(IntegrityCheck.finding([error.message]))
       return DoctorReport(url: url, isInferred: false, findings: findings)
     }
@@ -94,7 +94,7 @@ package enum StoreDoctor {
     do {
       anatomy = try StoreAnatomy(reading: connection)
     } catch let error as SQLiteError {
-      guard error.isCorruption else { throw error }
+      guard error.code.isOfCorruptFile else { throw error }
       findings.append(IntegrityCheck.finding([error.message]))
       return DoctorReport(url: url, isInferred: false, findings: findings)
     } catch {
@@ -108,7 +108,7 @@ package enum StoreDoctor {
     for rule in rules {
       do {
         findings += try rule.findings(in: store)
-      } catch let error as SQLiteError where error.isCorruption {
+      } catch let error as SQLiteError where error.code.isOfCorruptFile {
         // Other rules might not need the corrupt part.
         if !IntegrityCheck.isCorrupt(findings) {
           findings.append(IntegrityCheck.finding([error.message]))

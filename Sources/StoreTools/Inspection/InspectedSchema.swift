@@ -120,11 +120,7 @@ struct InspectedSchema {
     var indexes: [InspectedIndex] = []
     for row in try connection.values(
       """
-      SELECT m.name, m.tbl_name, l."unique", l.partial, i.name \
-      FROM (SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index') t \
-      CROSS JOIN pragma_index_list(t.tbl_name) l CROSS JOIN sqlite_master m \
-      CROSS JOIN pragma_index_info(m.name) i \
-      WHERE m.type = 'index' AND m.name = l.name AND m.tbl_name = t.tbl_name \
+      SELECT m.name, m.tbl_name, l."unique", l.partial, i.name \(IndexColumns.source) \
       ORDER BY m.tbl_name, m.name, i.seqno
       """)
     {

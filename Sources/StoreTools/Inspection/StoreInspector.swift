@@ -169,7 +169,9 @@ struct TolerantReader {
   func read<Result>(_ body: (Connection) throws -> Result?) throws -> Result? {
     do {
       return try body(connection)
-    } catch let error as SQLiteError where error.isOfContent && (isCorrupt || !error.isCorruption) {
+    } catch let error as SQLiteError
+      where error.isOfContent && (isCorrupt || !error.code.isOfCorruptFile)
+    {
       return nil
     }
   }

@@ -118,7 +118,7 @@ package enum IntegrityCheck {
       }
     } catch {
       guard error.isOfContent else { throw error }
-      return [error.isCorruption ? finding([error.message]) : incomplete(error.message)]
+      return [error.code.isOfCorruptFile ? finding([error.message]) : incomplete(error.message)]
     }
     return (lines.isEmpty ? [] : [finding(lines)]) + (costly.isEmpty ? [] : [uncompared(costly)])
   }
