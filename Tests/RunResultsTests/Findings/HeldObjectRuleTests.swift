@@ -137,6 +137,7 @@ struct HeldObjectRuleTests {
 
   private static let fetched = ["fetch Mood faults no as moods"]
   private static let batch = "batch-update Mood with latitude 7"
+  private static let ofResult = "batch-update Mood where self IN $m with latitude 7"
   private static let twice = ["touch moods latitude", "touch moods latitude"]
 
   @Test(arguments: [
@@ -181,6 +182,12 @@ struct HeldObjectRuleTests {
     // The second request sets the values that the objects have.
     (fetched + [named, "merge changed", batch, "touch moods latitude"], false),
     (fetched + [batch, batch, "touch moods latitude"], true),
+    (
+      fetched + [
+        "fetch Mood limit 5 as m", "\(ofResult) as changed", "merge changed",
+        "fetch Mood limit 5 offset 5 as m", ofResult, "touch moods latitude",
+      ], true
+    ),
     (
       fetched + [
         named, "merge changed", "batch-update Mood with latitude 8", "touch moods latitude",

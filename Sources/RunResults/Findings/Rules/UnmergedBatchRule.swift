@@ -56,7 +56,9 @@ enum UnmergedBatchRule {
     _ position: Int, of family: Set<String>, in work: FinishedWork
   ) -> Bool {
     let part = work.parts[position]
-    guard part.step.verb == .batchUpdate, !part.step.assignments.contains(where: \.isExpression)
+    // A named result can have other objects the second time.
+    guard part.step.verb == .batchUpdate, part.references.isEmpty,
+      !part.step.assignments.contains(where: \.isExpression)
     else { return false }
     let words: [OptionWord] = [.predicate, .subentities]
     for earlier in work.parts[..<position].reversed() {
