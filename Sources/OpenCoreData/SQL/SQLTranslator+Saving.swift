@@ -130,18 +130,27 @@ extension SQLTranslator {
   /// Bound values: the source's key, the order key if the relationship is ordered, the
   /// destination's key. `nil` for a relationship with an inverse.
   func updateHiddenInverse(_ relationship: SQLToMany) -> String? {
-    hiddenInverse(relationship, setTo: "?")?.update
+    hiddenInverse(relationship, setTo: "?").map { "\($0.update) WHERE Z_PK=?" }
   }
 
   /// Returns the UPDATE that removes a destination row's source, unless the row has another one.
   ///
   /// Bound values: the destination's key, the source's. `nil` for a relationship with an inverse.
   func clearHiddenInverse(_ relationship: SQLToMany) -> String? {
-    hiddenInverse(relationship, setTo: "NULL").map { "\($0.update) AND \($0.column) = ?" }
+    hiddenInverse(relationship, setTo: "NULL").map {
+      "\($0.update) WHERE Z_PK=? AND \($0.column) = ?"
+    }
   }
 
-  /// Returns the UPDATE of a destination row's source and order key, and the source's column;
-  /// `nil` for a relationship with an inverse.
+  /// Returns the UPDATE that removes a source from all its destination rows.
+  ///
+  /// One bound value: the source's key. `nil` for a relationship with an inverse.
+  func clearHiddenInverses(_ relationship: SQLToMany) -> String? {
+    hiddenInverse(relationship, setTo: "NULL").map { "\($0.update) WHERE \($0.column) = ?" }
+  }
+
+  /// Returns the UPDATE of the source and order key of destination rows, without a condition, and
+  /// the source's column; `nil` for a relationship with an inverse.
   private func hiddenInverse(
     _ relationship: SQLToMany, setTo value: String
   ) -> (update: String, column: String)? {
@@ -151,7 +160,7 @@ extension SQLTranslator {
     let sets = [column, order].compactMap { $0 }.map { "\(SQLSyntax.quoted($0)) = \(value)" }
     let update =
       "UPDATE \(SQLSyntax.quoted(relationship.destination.table))"
-      + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=?"
+      + " SET \(sets.joined(separator: ", "))"
     return (update, SQLSyntax.quoted(column))
   }
 

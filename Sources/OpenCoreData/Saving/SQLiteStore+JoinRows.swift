@@ -41,6 +41,20 @@ extension SQLiteStore {
     }
   }
 
+  /// Clears the columns of a deleted object's to-many relationships without an inverse.
+  ///
+  /// **Cost:** one UPDATE for each.
+  func clearHiddenInverses(
+    of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
+  ) throws {
+    for mapped in entity(object.layout).toMany.values {
+      guard let sql = translator.clearHiddenInverses(mapped) else { continue }
+      try change(
+        sql, [.integer(object.primaryKey)], kind: .update, for: mapped.destination.name,
+        on: connection, in: scope)
+    }
+  }
+
   /// Returns the changed to-many relationships of an object that aren't written with the other
   /// end's row.
   private func changedJoinRows(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {

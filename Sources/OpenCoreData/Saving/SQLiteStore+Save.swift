@@ -163,6 +163,9 @@ extension SQLiteStore {
     let owners = plan.written { !$0.toMany.isEmpty }
     for object in owners { try removeJoinRows(of: object, on: connection, in: scope) }
     for object in owners { try addJoinRows(of: object, on: connection, in: scope) }
+    for object in plan.deleted where !object.layout.toMany.isEmpty {
+      try clearHiddenInverses(of: object, on: connection, in: scope)
+    }
     try writeOrderKeys(writer.orderKeys, on: connection, in: scope)
   }
 

@@ -192,6 +192,26 @@ struct DeletionTests {
     }
   }
 
+  @Test("The destinations of a to-many without inverse lose an owner that's deleted")
+  func destinationsWithoutInverseLoseADeletedOwner() throws {
+    let stack = try stack(.sqlite)
+    let context = try stack.context()
+    try context.performAndWait {
+      let sights = ["a", "b"].map { context.make("Sight", ["name": $0]) }
+      let (old, new) = (context.make("Country"), context.make("Country", ["name": "new"]))
+      old.setValue(sights, forKey: "sights")
+      try context.save()
+      context.delete(old)
+      new.setValue([sights[1]], forKey: "sights")
+      try context.save()
+    }
+    #expect(try FailureFixture.findings(stack.storeURL) == [])
+    let reader = try stack.context()
+    try reader.performAndWait {
+      #expect(try reader.all("Country").map { $0.names("sights") } == ["b"])
+    }
+  }
+
   @Test("S-E16 a relationship accepts subentities; another entity is a fatal error")
   func subentityIsAcceptedAndAnotherEntityStopsTheProcess() async throws {
     let context = try stack(.sqlite).context()
