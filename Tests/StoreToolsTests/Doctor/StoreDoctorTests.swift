@@ -180,6 +180,13 @@ struct StoreDoctorTests {
     #expect(findings.first?.severity == .error && findings.first?.count == 1)
     let example = findings.first?.examples.first ?? ""
     #expect(example.hasPrefix("\(name) of p") && example.contains(": it has 2147483649 bytes"))
+    let target = path + "-target"
+    try #require(rename(path, target) == 0 && symlink(target, path) == 0)
+    let linked = try StoreDoctor.examine(store.url).findings
+      .filter { $0.rule != .externalFileUnowned }
+    #expect(linked.map { $0.rule } == [.externalFileUnreadable])
+    #expect(linked.first?.examples.first?.hasSuffix(": it's a symbolic link") == true)
+    try #require(rename(target, path) == 0)
     try #require(truncate(path, 1) == 0 && chmod(path, 0) == 0)
     // Permissions don't apply to the superuser.
     let denied = try StoreDoctor.examine(store.url).findings.flatMap { $0.examples }

@@ -15,8 +15,10 @@ struct ExternalFileRule: DoctorRule {
       else { continue }
       let references = try Self.references(in: column, of: entity, store)
       owned.formUnion(references.map(\.file))
-      findings += unreadable(references, of: attribute, entity, storage)
-      let missing = references.filter { !present.contains($0.file) }
+      let problems = storage.problems(ofFilesNamed: Set(references.map(\.file)))
+      findings += unreadable(references, for: problems, of: attribute, entity, storage)
+      // A link or a folder is there, but isn't a regular file.
+      let missing = references.filter { !present.contains($0.file) && problems[$0.file] == nil }
       // Without a model, bytes that look like a file name might be a value of the app.
       guard !missing.isEmpty, !store.anatomy.source.isInferred || !present.isEmpty else { continue }
       findings.append(
@@ -39,10 +41,9 @@ struct ExternalFileRule: DoctorRule {
   }
 
   private func unreadable(
-    _ references: [(key: Int64, file: String)], of attribute: NSAttributeDescription,
-    _ entity: SQLEntity, _ storage: ExternalStorage
+    _ references: [(key: Int64, file: String)], for problems: [String: String],
+    of attribute: NSAttributeDescription, _ entity: SQLEntity, _ storage: ExternalStorage
   ) -> [DoctorFinding] {
-    let problems = storage.problems(ofFilesNamed: Set(references.map(\.file)))
     let examples = references.compactMap { reference in
       problems[reference.file].map { "\(reference.file) of p\(reference.key): \($0)" }
     }
