@@ -71,6 +71,7 @@ struct VariantRun {
     result.findings = found.findings
     result.silenced = found.silencedNames
     var rest = recording.groups[...]
+    let begin = recording.begin
     result.steps = outcomes.map { outcome in
       let recorded = outcome.recorded
       rest = rest.drop { $0.firstEvent <= recorded.after }
@@ -78,7 +79,7 @@ struct VariantRun {
       return StepResult(
         text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
         summary: outcome.summary, costs: outcome.costs,
-        offset: outcome.recorded.begin - recording.begin, fetch: outcome.step.fetch,
+        offset: outcome.recorded.begin - begin, fetch: outcome.step.fetch,
         groups: Array(groups))
     }
     result.scopedMetrics = scopedMetrics(of: recording)

@@ -416,4 +416,17 @@ struct HeldObjectRuleTests {
     let work = typed.session.work(of: outcomes.map(\.step))
     return outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings
   }
+
+  @Test("Refreshes of thousands of results are examined in linear time")
+  func thousandsOfRefreshesAreExamined() throws {
+    let typed = try TypedSession(moods: 20)
+    let lines = ["fetch Mood limit 5 as m", "refresh m keep no", "drop m"]
+    let steps = try typed.run(Array(repeating: lines, count: 1_500).flatMap { $0 }).map(\.step)
+    let work = FinishedWork(
+      recording: typed.session.recording, steps: steps, model: typed.session.model)
+    let begin = threadTime()
+    let found = LostChangesRule.findings(in: work)
+    #expect(threadTime() - begin < 5)
+    #expect(found.isEmpty)
+  }
 }

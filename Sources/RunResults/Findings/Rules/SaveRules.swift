@@ -117,15 +117,17 @@ enum LostChangesRule {
     /// The position of the fetch in the work, and its number of rows.
     let source: (position: Int, rows: Int)
     let range: Range<Int>
+    /// Whether the fetch returns all objects of the entity.
+    private let isOfAll: Bool
 
     init?(at position: Int, in work: FinishedWork) {
       let step = work.parts[position].step
-      guard [.set, .relate, .refresh].contains(step.verb),
-        let source = work.source(ofResultAt: position)
-      else { return nil }
+      guard let source = work.source(ofResultAt: position) else { return nil }
       self.source = source
       fetch = work.parts[source.position].step
       range = step.part(of: source.rows)
+      isOfAll =
+        fetch.option(.predicate) == nil && !fetch.limits(.limit) && !fetch.limits(.offset)
     }
 
     /// Returns the number of objects that are certainly in both.
@@ -139,40 +141,56 @@ enum LostChangesRule {
       guard isOfSame, max(range.count, other.range.count) == source.rows else { return 0 }
       return min(range.count, other.range.count)
     }
+  }
 
-    private var isOfAll: Bool {
-      fetch.option(.predicate) == nil && !fetch.limits(.limit) && !fetch.limits(.offset)
+  /// The steps of a context since its changes were last saved or discarded.
+  private struct Unsaved {
+    private var changes: [Portion] = []
+    /// The refreshes without the changes, each with the number of changes before it.
+    private var refreshes: [(portion: Portion, before: Int)] = []
+
+    mutating func add(_ change: Portion) { changes.append(change) }
+
+    /// Refreshes objects without keeping changes, and returns the number of changed ones.
+    mutating func refresh(_ refreshed: Portion) -> Int {
+      guard !changes.isEmpty else { return 0 }
+      // An earlier refresh of the same objects has discarded the changes before it.
+      let earlier = refreshes.last { $0.portion.shared(with: refreshed) == refreshed.range.count }
+      let counts = changes.map { $0.shared(with: refreshed) }
+      let lost = counts[(earlier?.before ?? 0)...].max() ?? 0
+      if zip(changes, counts).allSatisfy({ $0.range.count == $1 }) {
+        self = Unsaved()
+      } else {
+        refreshes.append((refreshed, changes.count))
+      }
+      return lost
     }
   }
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    let portions = work.parts.indices.map { Portion(at: $0, in: work) }
+    var unsaved: [String: Unsaved] = [:]
     return work.parts.indices.compactMap { position in
       let part = work.parts[position]
-      guard part.step.verb == .refresh, part.step.flag(of: .keep) == false,
-        let refreshed = portions[position]
-      else { return nil }
-      var lost = 0
-      for index in (0..<position).reversed() {
-        let (earlier, portion) = (work.parts[index], portions[index])
-        if earlier.step.verb == .drop, earlier.step.subject == part.context { break }
-        guard earlier.context == part.context else { continue }
-        if [.rollback, .undo, .reset].contains(earlier.step.verb) { break }
-        if earlier.step.verb == .save, earlier.step.fails == nil { break }
-        guard let count = portion?.shared(with: refreshed), count > 0 else { continue }
-        if earlier.step.verb != .refresh {
-          lost = max(lost, count)
-        } else if earlier.step.flag(of: .keep) == false, count == refreshed.range.count {
-          break
-        }
+      switch part.step.verb {
+      case .drop: unsaved[part.step.subject] = nil
+      case .rollback, .undo, .reset: unsaved[part.context] = nil
+      case .save where part.step.fails == nil: unsaved[part.context] = nil
+      case .set, .relate:
+        guard let change = Portion(at: position, in: work) else { return nil }
+        unsaved[part.context, default: Unsaved()].add(change)
+      case .refresh where part.step.flag(of: .keep) == false:
+        guard let refreshed = Portion(at: position, in: work),
+          let lost = unsaved[part.context]?.refresh(refreshed), lost > 0
+        else { return nil }
+        return Finding(
+          rule: rule.name, subject: refreshed.fetch.subject, count: lost,
+          callSite: part.recorded.location, what: "objects whose unsaved changes were discarded",
+          fix: SuggestedFix(
+            now: "context.refresh(object, mergeChanges: false)",
+            swift: ["context.refresh(object, mergeChanges: true)"]))
+      default: break
       }
-      guard lost > 0 else { return nil }
-      return Finding(
-        rule: rule.name, subject: refreshed.fetch.subject, count: lost,
-        callSite: part.recorded.location, what: "objects whose unsaved changes were discarded",
-        fix: SuggestedFix(
-          now: "context.refresh(object, mergeChanges: false)",
-          swift: ["context.refresh(object, mergeChanges: true)"]))
+      return nil
     }
   }
 }
