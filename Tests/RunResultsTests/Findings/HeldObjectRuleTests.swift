@@ -426,7 +426,7 @@ struct HeldObjectRuleTests {
       recording: typed.session.recording, steps: steps, model: typed.session.model)
     let begin = threadTime()
     let found = LostChangesRule.findings(in: work)
-    #expect(threadTime() - begin < 5)
+    #expect(threadTime() - begin < 2)
     #expect(found.isEmpty)
   }
 }
