@@ -42,7 +42,8 @@ struct MergedDeletionTests {
     }
     let check = bed.context()
     try check.performAndWait {
-      #expect(try check.all("FriendInfo").isEmpty)
+      let infos = NSFetchRequest<NSManagedObject>(entityName: "FriendInfo")
+      #expect(try check.count(for: infos) == 0)
       let people = try check.all("Person")
       #expect(people.map(\.nameValue) == ["child"])
       #expect(people.allSatisfy { $0.one("parent") == nil })

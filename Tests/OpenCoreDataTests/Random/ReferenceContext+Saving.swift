@@ -141,7 +141,12 @@ extension ReferenceContext {
 
   /// Merges a save of another context.
   func merge(_ note: Note) {
-    for serial in note.updated where !self[serial].isMissing { refresh(serial, merging: true) }
+    let updated = note.updated.filter { !self[$0].isMissing }.sorted()
+    for serial in updated {
+      refresh(serial, merging: true)
+      if self[serial].isDeleted { unpropagated.append(serial) }
+    }
+    for serial in updated { settleOneToOne(of: serial) }
     let lost = note.deleted.filter { objects[$0] != nil && !self[$0].isMissing }
     let orphans = discardReferences(to: lost)
     var outdated: Set<Int> = []

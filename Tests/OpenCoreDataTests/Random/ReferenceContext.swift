@@ -4,7 +4,9 @@
 final class ReferenceContext {
   let store: ReferenceStore
   var objects: [Int: ReferenceObject] = [:]
-  private var unpropagated: [Int] = []
+  var unpropagated: [Int] = []
+  /// The new objects that were deleted before they were saved.
+  private var forgotten: Set<Int> = []
 
   init(over store: ReferenceStore) {
     self.store = store
@@ -180,7 +182,10 @@ final class ReferenceContext {
       for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] {
         propagate(side, of: serial)
       }
-      if self[serial].isInserted { objects[serial] = nil }
+      if self[serial].isInserted {
+        objects[serial] = nil
+        forgotten.insert(serial)
+      }
     }
     unpropagated = []
   }
@@ -191,6 +196,8 @@ final class ReferenceContext {
       ? destinations(side, of: serial).sorted()
       : [destination(side.name, of: serial)].compactMap { $0 }
     for other in related {
+      // Undo can restore a forgotten object.
+      if forgotten.contains(other), objects[other] == nil, store.records[other] == nil { continue }
       if side.cascades {
         delete(other)
       } else if !self[other].isDeleted, !self[other].isMissing {
