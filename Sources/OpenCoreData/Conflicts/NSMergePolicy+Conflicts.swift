@@ -123,11 +123,12 @@ extension NSManagedObject {
 
   /// Merges property by property: a property that only one side changed is taken from it.
   ///
-  /// A value that was set to an equal one is unchanged. The next did-change lists the object as
-  /// refreshed.
+  /// A value that was set to an equal one is unchanged, unless the other side of the relationship
+  /// has changed. The next did-change lists the object as refreshed.
   final func merge(_ newest: Row, storeTrumps: Bool) {
+    if storeTrumps { returnToDestinations(in: newest) }
     for slot in layout.slots where values?.isChanged(slot.index) == true {
-      let isChangedHere = differs(slot)
+      let isChangedHere = differs(slot) || isAdded(by: slot)
       let (base, stored) = (row.rawValue(slot), newest.rawValue(slot))
       let isChangedThere =
         !(layout.transformer(slot)?.areEqual(stored, base, slot.kind)
@@ -145,6 +146,7 @@ extension NSManagedObject {
   /// Sets changed to-one relationships to the destinations in the newest row, and updates their
   /// inverses.
   final func restoreDestinations(in newest: Row) {
+    returnToDestinations(in: newest)
     for slot in layout.slots where slot.kind.isToOne && values?.isChanged(slot.index) == true {
       setDestination(destination(of: newest, slot), slot)
     }
@@ -200,7 +202,7 @@ extension NSManagedObject {
   }
 
   /// Undoes the addition of a destination to a to-many, or its removal, on this side only.
-  private func undoChange(
+  final func undoChange(
     of destination: NSManagedObject, in relationship: NSRelationshipDescription
   ) {
     let position = position(of: relationship.name)

@@ -137,8 +137,7 @@ extension NSManagedObjectContext {
   /// Refreshes the registered objects of updated rows, and makes the unsaved changes consistent
   /// with the rows.
   ///
-  /// The delete rules of a deleted object apply to what now refers to it. What lost a one-to-one
-  /// relationship to an unsaved change loses it on its side, too.
+  /// What lost a one-to-one relationship to an unsaved change loses it on its side, too.
   private func mergeUpdates(
     of identities: [FetchedIdentity], in applied: inout MergedChanges
   ) {
@@ -146,11 +145,7 @@ extension NSManagedObjectContext {
     for identity in identities {
       guard let object = registeredForMerge(identity, isSaved: true) else { continue }
       refresh(object, in: &applied)
-      if object.isDeleted {
-        changes.unpropagated.append(object)
-      } else if object.hasChanges {
-        changed.append(object)
-      }
+      if object.hasChanges, !object.isDeleted { changed.append(object) }
     }
     do {
       try undoState.withoutRecording { try changed.settleOneToOne() }

@@ -179,22 +179,11 @@ extension NSManagedObject {
       switch values?[index] {
       case .object(let object)?: return [object]
       case .null?: return []
-      default: return [registeredDestination(layout.slots[index])].compactMap { $0 }
+      default: return [registeredDestination(layout.slots[index], in: row)].compactMap { $0 }
       }
     case .transient, .composite:
       return []
     }
-  }
-
-  /// Returns the destination of a to-one in the row, if it's registered.
-  private func registeredDestination(_ slot: RowSlot) -> NSManagedObject? {
-    guard let context, !row.isNull(slot), let entity = slot.relationship.destinationEntity else {
-      return nil
-    }
-    let rootIndex = EntityLayout.of(entity).rootIndex &+ layout.rootOffset
-    let key = row.int64(slot)
-    return context.registry.object(rootIndex: rootIndex, key: key)
-      ?? context.twin(rootIndex: rootIndex, key: key)
   }
 
   /// Returns whether a value that was read refers to an object, and wasn't changed since.

@@ -119,7 +119,12 @@ extension NSManagedObjectContext {
   }
 
   /// Makes a row the snapshot of a changed object, and takes over the row's reference count.
+  ///
+  /// The delete rules of a deleted object also apply to what refers to a newer row.
   private func rebase(_ object: NSManagedObject, on row: Row) {
+    if object.isDeleted, hasParent || object.row.version != row.version {
+      changes.unpropagated.append(object)
+    }
     object.take(row)
     row.release()
     object.values?.forgetUnchanged(firstTransient: object.layout.firstTransient)

@@ -239,33 +239,6 @@ extension NSManagedObject {
       || object.context?.twin(rootIndex: object.layout.rootIndex, key: key) === object
   }
 
-  /// Adopts a row as the snapshot; changes are kept.
-  ///
-  /// A changed to-one relationship may replace a different destination from when it was set, so its
-  /// inverses are updated. **Cost:** a fault for that destination.
-  final func take(_ newest: Row) {
-    let earlier = row
-    defer { earlier.release() }
-    newest.retain()
-    row = newest
-    // It exists again.
-    state.remove(.restored)
-    guard let values, !isDeleted else { return }
-    for slot in layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
-      guard earlier.rawValue(slot) != newest.rawValue(slot),
-        let inverse = slot.relationship.inverseRelationship, inverse.isToMany
-      else { continue }
-      let present = destination(slot)
-      if let replaced = destination(of: newest, slot), replaced !== present, !replaced.isDeleted {
-        replaced.dropDestination(self, of: inverse, isStored: true)
-      }
-      if let present, present.hasChanges {
-        present.changeable(inverse, at: present.position(of: inverse.name))
-          .insert(self, isStored: refersInStore(to: present, slot))
-      }
-    }
-  }
-
   /// Removes a destination on this side only.
   ///
   /// - Parameter isStored: Whether the store contains the destination, if it's known from the other

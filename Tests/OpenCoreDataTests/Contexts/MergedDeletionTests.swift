@@ -18,9 +18,9 @@ struct MergedDeletionTests {
   }
 
   @Test(
-    "The rules of an unsaved deletion apply to merged rows that refer to the object",
-    arguments: StoreKind.allCases)
-  func unsavedDeletionsApplyToMergedRows(kind: StoreKind) throws {
+    "The rules of an unsaved deletion apply to rows that refer to the object after a merge or refresh",
+    arguments: StoreKind.allCases, [false, true])
+  func unsavedDeletionsApplyToMergedRows(kind: StoreKind, isRefreshed: Bool) throws {
     let bed = try ContextBed(kind, model: KinshipModel.make())
     let (writer, reader) = (bed.context(), bed.context())
     let id = try writer.performAndWait {
@@ -36,7 +36,11 @@ struct MergedDeletionTests {
         let child = writer.make("Person", ["name": "child", "parent": person])
         _ = writer.make("FriendInfo", ["source": person, "friend": child])
       }
-      reader.mergeChanges(fromContextDidSave: note)
+      if isRefreshed {
+        reader.refresh(reader.object(with: id), mergeChanges: true)
+      } else {
+        reader.mergeChanges(fromContextDidSave: note)
+      }
       try reader.save()
       #expect(!reader.hasChanges)
     }

@@ -1,4 +1,22 @@
 extension ReferenceContext {
+  /// Sets a to-one relationship to `nil` if an unsaved change of its new destination has removed
+  /// the object, or if the delete rule of that is to be applied.
+  func leaveDestination(_ side: WorkshopModel.Side, of serial: Int) {
+    guard let other = self[serial].base.toOne[side.name],
+      let inverse = WorkshopModel.sides[side.inverse]
+    else { return }
+    let leaves =
+      self[other].isDeleted || self[other].isMissing
+      ? !inverse.cascades : isRemoved(serial, from: other, inverse)
+    if leaves { clear(side.name, of: serial) }
+  }
+
+  private func isRemoved(_ serial: Int, from other: Int, _ side: WorkshopModel.Side) -> Bool {
+    if side.isToMany { return toMany(side.name, of: other).removed.contains(serial) }
+    guard let present = self[other].changes.toOne[side.name] else { return false }
+    return present != serial && self[other].base.toOne[side.name] == serial
+  }
+
   /// Makes the other sides of an object's changed one-to-one relationships agree with its values.
   func settleOneToOne(of serial: Int) {
     guard self[serial].isUpdated, !self[serial].isDeleted, !self[serial].isFault else { return }

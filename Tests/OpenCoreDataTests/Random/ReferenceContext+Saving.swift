@@ -112,18 +112,23 @@ extension ReferenceContext {
     }
     guard merging, object.hasChanges else { return self[serial].becomeFault() }
     guard !object.isMissing, let record = store.records[serial] else { return }
+    if object.isDeleted, object.base.version != record.version { unpropagated.append(serial) }
     self[serial].rebase(record)
     relink(serial, since: object.base)
   }
 
-  /// Updates the inverses of changed to-one relationships that now replace another destination.
+  /// Updates the inverses of changed to-one relationships that now replace another destination, and
+  /// the others whose new destination has removed the object.
   private func relink(_ serial: Int, since base: ReferenceStore.Record) {
     guard !self[serial].isDeleted else { return }
     for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] where !side.isToMany {
       let (stored, earlier) = (self[serial].base.toOne[side.name], base.toOne[side.name])
-      guard let present = self[serial].changes.toOne[side.name], stored != earlier,
-        WorkshopModel.sides[side.inverse]?.isToMany == true
-      else { continue }
+      guard stored != earlier else { continue }
+      guard let present = self[serial].changes.toOne[side.name] else {
+        leaveDestination(side, of: serial)
+        continue
+      }
+      guard WorkshopModel.sides[side.inverse]?.isToMany == true else { continue }
       if let stored, stored != present, !self[stored].isDeleted {
         drop(serial, from: stored, side.inverse, isStored: true)
       }
@@ -142,10 +147,7 @@ extension ReferenceContext {
   /// Merges a save of another context.
   func merge(_ note: Note) {
     let updated = note.updated.filter { !self[$0].isMissing }.sorted()
-    for serial in updated {
-      refresh(serial, merging: true)
-      if self[serial].isDeleted { unpropagated.append(serial) }
-    }
+    for serial in updated { refresh(serial, merging: true) }
     for serial in updated { settleOneToOne(of: serial) }
     let lost = note.deleted.filter { objects[$0] != nil && !self[$0].isMissing }
     let orphans = discardReferences(to: lost)
