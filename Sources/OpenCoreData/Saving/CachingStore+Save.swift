@@ -84,10 +84,14 @@ extension CachingStore {
   /// - Returns: The rows to use, each retained for the caller.
   final func remember(_ plan: SavePlan, rows: [Row], commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate
+    var generations: [StoreGeneration] = []
+    defer { withExtendedLifetime(generations) {} }
     return withShared { shared in
       if !shared.generations.isEmpty {
+        generations = shared.retainedGenerations
         for object in plan.updated + plan.deleted {
-          shared.preserve(rootIndex: object.layout.rootIndex, key: object.primaryKey)
+          shared.preserve(
+            rootIndex: object.layout.rootIndex, key: object.primaryKey, for: generations)
         }
       }
       if !shared.toMany.isEmpty {

@@ -139,15 +139,18 @@ open class CachingStore: NSPersistentStore, @unchecked Sendable {
   /// Removes an owner from each key, as `removeOwner` does, but no object is deregistered: the
   /// owner isn't one, or stays registered.
   final func removeSpareOwner(rootIndex: Int, keys: some Sequence<Int64>) {
-    withShared { shared in
+    let generations = withShared { shared in
+      let generations = shared.generations.isEmpty ? [] : shared.retainedGenerations
       for key in keys {
         shared.rows.removeOwner(rootIndex: rootIndex, key: key)
         if !shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
           shared.toMany.forget(rootIndex: rootIndex, key: key)
-          if !shared.generations.isEmpty { shared.dropPinned(rootIndex: rootIndex, key: key) }
+          for generation in generations { generation.rows.forget(rootIndex: rootIndex, key: key) }
         }
       }
+      return generations
     }
+    withExtendedLifetime(generations) {}
   }
 
   /// Returns a reference to an object for events.

@@ -161,7 +161,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     if isEmpty { return }
     // Outside of the other lock: the last reference to a generation may be released here.
     let generations: [StoreGeneration] =
-      isRemoved ? [] : withShared { $0.generations.compactMap(\.generation) }
+      isRemoved ? [] : withShared { $0.retainedGenerations }
     let oldest = generations.map(\.commit).min() ?? .max
     unused.withLock { unused in
       let names = Set(unused.lazy.filter { $0.value <= oldest }.map(\.key))

@@ -65,10 +65,12 @@ extension StoreBackend where Self: CachingStore {
     let last = withShared { $0.generations.last?.generation }
     if let last, try isNewest(last) { return last }
     let generation = try openGeneration()
-    withShared { shared in
-      shared.generations.removeAll { $0.generation == nil }
-      shared.generations.append(WeakGeneration(generation: generation))
+    let retained = withShared { shared in
+      let retained = shared.retainedGenerations
+      shared.generations = (retained + [generation]).map { WeakGeneration(generation: $0) }
+      return retained
     }
+    withExtendedLifetime(retained) {}
     return generation
   }
 

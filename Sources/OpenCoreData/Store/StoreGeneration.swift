@@ -276,20 +276,19 @@ extension CachingStore.SharedRows {
     return toMany.destinations(key, before: generation.commit)
   }
 
+  /// The query generations that a token still retains.
+  ///
+  /// The caller keeps them until the lock is released: the last release of one ends a read
+  /// transaction.
+  var retainedGenerations: [StoreGeneration] { generations.compactMap(\.generation) }
+
   /// Preserves a row that is about to be replaced or removed for the generations that still need
   /// it.
-  func preserve(rootIndex: Int, key: Int64) {
-    for generation in generations.lazy.compactMap(\.generation) where generation.sharesCache {
+  func preserve(rootIndex: Int, key: Int64, for generations: [StoreGeneration]) {
+    for generation in generations where generation.sharesCache {
       if let row = rows.row(rootIndex: rootIndex, key: key, before: generation.commit) {
         generation.rows.keep(row, rootIndex: rootIndex, key: key)
       }
-    }
-  }
-
-  /// Discards the generations' rows of a key without owners.
-  func dropPinned(rootIndex: Int, key: Int64) {
-    for generation in generations.lazy.compactMap(\.generation) {
-      generation.rows.forget(rootIndex: rootIndex, key: key)
     }
   }
 }
