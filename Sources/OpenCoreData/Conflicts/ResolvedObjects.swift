@@ -61,8 +61,8 @@ struct ResolvedObjects {
   /// Makes the objects consistent with others; undo doesn't restore what this changes.
   ///
   /// **Cost:** one SELECT for each unchanged object that a restored object refers to, as far as
-  /// its relationships were read, that's in a changed many-to-many list of an overwritten object,
-  /// or that a changed one-to-one relationship affects.
+  /// its relationships were read, to which an overwritten object refers instead of another, that's
+  /// in a changed many-to-many list of one, or that a changed one-to-one relationship affects.
   /// - Throws: The store's error.
   mutating func settle() throws {
     try context.undoState.withoutRecording { try settleAll() }
@@ -156,12 +156,7 @@ struct ResolvedObjects {
   /// The deletion of its row has removed the join rows. References to rows that no longer exist are
   /// removed.
   private func relink(_ object: NSManagedObject) throws {
-    for slot in object.layout.slots
-    where slot.kind.isToOne && object.values?.isChanged(slot.index) != true {
-      let rule = slot.relationship.inverseRelationship?.deleteRule ?? .noActionDeleteRule
-      guard rule != .noActionDeleteRule, let other = object.destination(slot) else { continue }
-      if try !other.isDeleted && !update(other) { clear(slot, of: object) }
-    }
+    try clearMissingDestinations(of: object) { object.values?.isChanged($0.index) != true }
     for relationship in object.layout.toMany where !relationship.isTransient {
       guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
       let position = object.position(of: relationship.name)
@@ -181,9 +176,22 @@ struct ResolvedObjects {
     }
   }
 
-  /// Removes objects that no longer exist from the changed many-to-many lists of an overwritten
-  /// object, all of whose join rows are written.
+  /// Sets to-one relationships to `nil` whose destinations no longer exist, if a delete rule would
+  /// have.
+  private func clearMissingDestinations(
+    of object: NSManagedObject, in isWritten: (RowSlot) -> Bool
+  ) throws {
+    for slot in object.layout.slots where slot.kind.isToOne && isWritten(slot) {
+      let rule = slot.relationship.inverseRelationship?.deleteRule ?? .noActionDeleteRule
+      guard rule != .noActionDeleteRule, let other = object.destination(slot) else { continue }
+      if try !other.isDeleted && !update(other) { clear(slot, of: object) }
+    }
+  }
+
+  /// Removes objects that no longer exist from the to-one relationships of an overwritten object,
+  /// and from its changed many-to-many lists, all of whose join rows are written.
   private func removeMissingDestinations(of object: NSManagedObject) throws {
+    try clearMissingDestinations(of: object) { object.rawValue($0) != object.row.rawValue($0) }
     for (index, relationship) in object.layout.toMany.enumerated()
     where relationship.isOrdered && relationship.inverseRelationship?.isToMany == true {
       guard case .toMany(let value)? = object.values?[object.layout.valueIndex(.toMany(index))],

@@ -102,6 +102,34 @@ struct LostRowTests {
   }
 
   @Test(
+    "An overwritten object refers to no unchanged object whose row is gone",
+    arguments: StoreKind.allCases)
+  func overwrittenReferencesToLostRowsBecomeNil(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(.overwrite))
+    try first.performAndWait {
+      let parent = first.make("Person", ["name": "parent"])
+      let child = first.make("Person", ["name": "child", "parent": parent])
+      try first.save()
+      try second.performAndWait {
+        let theirs = second.twin(of: child)
+        #expect(theirs.one("parent")?.nameValue == "parent")
+        first.delete(parent)
+        try first.save()
+        theirs.setValue("changed", forKey: "name")
+        try second.save()
+        #expect(theirs.one("parent") == nil)
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      let people = try third.all("Person")
+      #expect(people.map(\.nameValue) == ["changed"])
+      #expect(people.first?.one("parent") == nil)
+    }
+  }
+
+  @Test(
     "A required reference to such an object fails the save, and nothing is written",
     arguments: StoreKind.allCases)
   func requiredReferencesToLostRowsFailTheSave(kind: StoreKind) throws {
