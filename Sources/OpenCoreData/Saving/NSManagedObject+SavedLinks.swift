@@ -85,19 +85,23 @@ extension NSManagedObject {
       rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
     let added = value.added.filter { !$0.isDeleted }
     let list = value.list?.filter { !$0.isDeleted }
-    // All join rows of an ordered end are written, whatever the store has.
-    let restored = isPaired && !state.isDisjoint(with: .rewritten) ? list ?? [] : []
-    if inverse == nil, !value.added.isEmpty {
+    // All join rows of an ordered end are written, whatever the store has, and so are all columns
+    // of an ordered relationship without an inverse.
+    let isWritten = (isPaired || inverse == nil) && !state.isDisjoint(with: .rewritten)
+    let restored = isWritten ? list ?? [] : []
+    if inverse == nil, !(value.added.isEmpty && restored.isEmpty) {
       // A destination has one column for its owner: adding it to one removes it from another. The
       // owners of a relationship with the same name of another entity have another column.
-      let taken = Set(value.added.map { RowKey($0.identity) })
+      let taken = Set(value.added.union(restored).map { RowKey($0.identity) })
       links.removeEverywhere(
         [relationship.name: taken], ofRoot: layout.rootIndex,
         layout: layout.declaring(sharedNameOf: relationship), commit: commit)
     }
     // Both ends record a join row. An object that no longer has the change may have no row, and
     // isn't read then.
-    if isPaired, added.union(restored).contains(where: { !$0.hasChanges }) { links.doubt(key) }
+    if isPaired || isWritten, added.union(restored).contains(where: { !$0.hasChanges }) {
+      links.doubt(key)
+    }
     if let list {
       let order = SavedOrder(
         list: list.map(\.identity), added: Set(added.union(restored).map(\.primaryKey)),
