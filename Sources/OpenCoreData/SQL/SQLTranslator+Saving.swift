@@ -114,14 +114,19 @@ extension SQLTranslator {
       + " AND \(SQLSyntax.quoted(destination)) = ?"
   }
 
-  /// Returns the DELETE of all join rows of one source.
+  /// Returns the DELETE of all join rows of one source; of a relationship that's its own inverse,
+  /// also of those whose destination it is.
   ///
   /// One bound value: the source's key.
   ///
   /// `nil` for a one-to-many.
   func deleteJoinRows(_ relationship: SQLToMany) -> String? {
-    guard case .joinTable(let table, let source, _, _) = relationship.storage else { return nil }
-    return "DELETE FROM \(SQLSyntax.quoted(table)) WHERE \(SQLSyntax.quoted(source)) = ?"
+    guard case .joinTable(let table, let source, let destination, _) = relationship.storage
+    else { return nil }
+    let sql = "DELETE FROM \(SQLSyntax.quoted(table)) WHERE \(SQLSyntax.quoted(source)) = ?"
+    let description = relationship.relationship
+    guard description.inverseRelationship === description else { return sql }
+    return sql + "1 OR \(SQLSyntax.quoted(destination)) = ?1"
   }
 
   /// Returns the UPDATE that sets a destination row's source, for a to-many whose column isn't a

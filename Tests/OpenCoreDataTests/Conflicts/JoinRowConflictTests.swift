@@ -109,4 +109,42 @@ struct JoinRowConflictTests {
       #expect(tags[0].set("articles").isEmpty)
     }
   }
+  @Test("A deletion that wins deletes all join rows of a relationship that's its own inverse")
+  func deletionDeletesBothDirections() throws {
+    let name = NSAttributeDescription()
+    name.name = "name"
+    name.attributeType = .stringAttributeType
+    name.isOptional = true
+    let person = NSEntityDescription()
+    person.name = "Person"
+    let peers = NSRelationshipDescription()
+    peers.name = "peers"
+    peers.destinationEntity = person
+    peers.inverseRelationship = peers
+    peers.isOptional = true
+    peers.minCount = 0
+    peers.maxCount = 0
+    peers.deleteRule = .nullifyDeleteRule
+    person.properties = [name, peers]
+    let model = NSManagedObjectModel()
+    model.entities = [person]
+    let stack = try SharedStack(.sqlite, model)
+    let (first, second) = (stack.context(), stack.context(.overwrite))
+    try first.performAndWait {
+      let people = ["p", "q"].map { first.make("Person", ["name": $0]) }
+      try first.save()
+      try second.performAndWait {
+        let twins = people.map(second.twin)
+        twins[0].setValue("changed", forKey: "name")
+        #expect(twins[0].set("peers").isEmpty)
+        second.delete(twins[1])
+        second.processPendingChanges()
+        people[0].setValue(Set([people[1]]), forKey: "peers")
+        try first.save()
+        try second.save()
+        #expect(!second.hasChanges)
+      }
+    }
+    #expect(try FailureFixture.findings(stack.storeURL) == [])
+  }
 }
