@@ -78,6 +78,7 @@ struct ResolvedObjects {
     }
     try settleReferences()
     if wins { try settleOneToOne() }
+    for object in objects { try releaseTaken(of: object) }
   }
 
   // MARK: Rows that the save deletes
@@ -131,18 +132,14 @@ struct ResolvedObjects {
     let row = newest ?? object.row
     return object.layout.slots.compactMap { slot in
       guard slot.kind.isToOne, let inverse = slot.relationship.inverseRelationship,
-        inverse.deleteRule != .noActionDeleteRule,
-        let entity = slot.relationship.destinationEntity
+        inverse.deleteRule != .noActionDeleteRule
       else { return nil }
       let other: NSManagedObject?
       switch object.values?[slot.index] {
       case .object(let destination)?: other = destination
       case .null?: other = nil
       default:
-        let rootIndex = EntityLayout.of(entity).rootIndex &+ object.layout.rootOffset
-        other =
-          row.isNull(slot)
-          ? nil : context.registry.object(rootIndex: rootIndex, key: row.int64(slot))
+        other = object.registeredDestination(slot, in: row)
       }
       guard let other, other.deletesRow else { return nil }
       return (inverse, other)
@@ -188,10 +185,14 @@ struct ResolvedObjects {
     }
   }
 
-  /// Removes objects that no longer exist from the to-one relationships of an overwritten object,
-  /// and from its changed many-to-many lists, all of whose join rows are written.
+  /// Removes objects that no longer exist from the to-one relationships of an overwritten object
+  /// that aren't one-to-one, and from its changed many-to-many lists, all of whose join rows are
+  /// written.
   private func removeMissingDestinations(of object: NSManagedObject) throws {
-    try clearMissingDestinations(of: object) { object.rawValue($0) != object.row.rawValue($0) }
+    try clearMissingDestinations(of: object) {
+      $0.relationship.inverseRelationship?.isToMany == true
+        && object.rawValue($0) != object.row.rawValue($0)
+    }
     for (index, relationship) in object.layout.toMany.enumerated()
     where relationship.isOrdered && relationship.inverseRelationship?.isToMany == true {
       guard case .toMany(let value)? = object.values?[object.layout.valueIndex(.toMany(index))],
@@ -241,6 +242,26 @@ struct ResolvedObjects {
     other.noteChange()
     other.storeDestination(object, other.layout.slots[back])
     if let present { try release(other, from: present, slot.relationship) }
+  }
+
+  /// Sets the one-to-one relationships that an object has from the store to `nil` if the other side
+  /// is changed here to another object.
+  private func releaseTaken(of object: NSManagedObject) throws {
+    guard object.context === context, object.state.isDisjoint(with: [.deleted, .inaccessible])
+    else { return }
+    let newest = object.isFault ? try context.newestRow(of: object) : nil
+    defer { newest?.release() }
+    let row = newest ?? object.row
+    for slot in object.layout.slots
+    where slot.kind.isToOne && object.values?.isChanged(slot.index) != true {
+      guard let inverse = slot.relationship.inverseRelationship, !inverse.isToMany,
+        let other = object.registeredDestination(slot, in: row), !other.isDeleted,
+        case .slot(let back) = other.position(of: inverse.name),
+        other.values?.isChanged(back) == true,
+        other.destination(other.layout.slots[back]) !== object, try update(object)
+      else { continue }
+      clear(slot, of: object)
+    }
   }
 
   /// Sets the other side of a one-to-one relationship to `nil` if it's an object.

@@ -218,19 +218,40 @@ extension NSManagedObjectContext {
   private func propagateDeletion(
     of object: NSManagedObject, through relationship: NSRelationshipDescription
   ) {
+    func affected() -> [NSManagedObject] {
+      object.relatedObjects(relationship)
+        + [object.savedPartner(relationship)].compactMap { $0 }
+    }
     switch relationship.deleteRule {
     case .cascadeDeleteRule:
-      for related in object.relatedObjects(relationship) where !related.isDeleted {
-        markForDeletion(related)
-      }
+      for related in affected() where !related.isDeleted { markForDeletion(related) }
     case .nullifyDeleteRule:
       guard let inverse = relationship.inverseRelationship else { return }
-      for related in object.relatedObjects(relationship) where !related.isDeleted {
+      for related in affected() where !related.isDeleted {
         rememberForUndo(related)
         related.dropDestination(object, of: inverse)
       }
     default:
       break
     }
+  }
+}
+
+extension NSManagedObject {
+  /// Returns the destination of a changed one-to-one relationship in the row, if the change hasn't
+  /// released it: others have saved it since.
+  fileprivate final func savedPartner(
+    _ relationship: NSRelationshipDescription
+  ) -> NSManagedObject? {
+    guard !isInserted, let inverse = relationship.inverseRelationship, !inverse.isToMany,
+      case .slot(let index)? = layout.position(of: relationship.name),
+      values?.isChanged(index) == true,
+      let other = destination(of: row, layout.slots[index]),
+      case .slot(let back) = other.position(of: inverse.name)
+    else { return nil }
+    guard other.hasChanges, other.destination(other.layout.slots[back]) !== self else {
+      return other
+    }
+    return nil
   }
 }

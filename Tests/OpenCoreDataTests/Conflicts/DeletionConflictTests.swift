@@ -64,4 +64,61 @@ struct DeletionConflictTests {
       #expect(kept.map { $0.one("list")?.nameValue } == ["l"])
     }
   }
+  @Test(
+    "The delete rules apply to the partner that another context has given a changed object",
+    arguments: StoreKind.allCases, [false, true])
+  func deleteRulesApplyToNewPartners(kind: StoreKind, isMerged: Bool) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let policy = NSMergePolicy.mergeByPropertyObjectTrump
+    let (first, second) = (stack.context(), stack.context(policy))
+    try first.performAndWait {
+      let people = ["p", "q", "r"].map { first.make("Person", ["name": $0]) }
+      try first.save()
+      try second.performAndWait {
+        let twins = people.map(second.twin)
+        twins[2].setValue(twins[0], forKey: "spouseOf")
+        second.delete(twins[2])
+        second.processPendingChanges()
+        people[1].setValue(people[2], forKey: "spouse")
+        let saves = NoteList(first, .NSManagedObjectContextDidSave)
+        try first.save()
+        if isMerged { try second.mergeChanges(fromContextDidSave: #require(saves.notes.last)) }
+        try second.save()
+        #expect(!second.hasChanges)
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      let people = try third.everyObject(of: "Person")
+      #expect(people.map { $0.nameValue } == ["p", "q"])
+      #expect(people.allSatisfy { $0.one("spouse") == nil })
+    }
+  }
+
+  @Test(
+    "The overwrite policy writes no reference to a row that another context has deleted",
+    arguments: StoreKind.allCases)
+  func overwrittenReferencesHaveRows(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy.overwrite))
+    try first.performAndWait {
+      let country = first.make("Country", ["name": "c"])
+      let person = first.make("Person", ["name": "p", "residentOf": country])
+      try first.save()
+      try second.performAndWait {
+        let twin = second.twin(of: person)
+        twin.setValue("changed", forKey: "name")
+        first.delete(country)
+        try first.save()
+        try second.save()
+        #expect(!second.hasChanges && twin.one("residentOf") == nil)
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      let people = try third.everyObject(of: "Person")
+      #expect(people.map { $0.nameValue } == ["changed"])
+      #expect(people.allSatisfy { $0.one("residentOf") == nil })
+    }
+  }
 }

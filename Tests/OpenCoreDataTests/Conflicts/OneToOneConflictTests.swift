@@ -118,4 +118,36 @@ struct OneToOneConflictTests {
       if isTaken { people[2].setValue(people[1], forKey: "spouse") }
     }
   }
+  @Test(
+    "A policy takes no partner from the store that has another one here",
+    arguments: StoreKind.allCases,
+    [
+      NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType,
+      .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,
+    ])
+  func storedPartnersAreReleased(kind: StoreKind, policy: NSMergePolicyType) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: policy)))
+    try first.performAndWait {
+      let people = ["p", "q", "r"].map { first.make("Person", ["name": $0]) }
+      try first.save()
+      try second.performAndWait {
+        let twins = people.map(second.twin)
+        twins[0].setValue("changed", forKey: "name")
+        people[0].setValue(people[2], forKey: "spouse")
+        try first.save()
+        // This one is read only now.
+        twins[2].setValue(twins[1], forKey: "spouseOf")
+        try second.save()
+        #expect(!second.hasChanges)
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    let found = try third.performAndWait {
+      try third.everyObject(of: "Person").map { person in
+        ["spouse", "spouseOf"].map { person.one($0)?.nameValue ?? "-" }.joined()
+      }
+    }
+    #expect(found == ["--", "r-", "-q"])
+  }
 }
