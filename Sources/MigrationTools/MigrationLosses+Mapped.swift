@@ -32,7 +32,7 @@ extension MigrationLosses {
         counts[Key(entity, .entity)] = try count(entity, nil) - unfetched
       }
       let read = Set(reading.flatMap { stored($0).flatMap { $0.value.sourceKeys } })
-      for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name })
+      for property in entity.propertiesByName.values.sortedByName()
       where !property.isTransient && contains(property) {
         if read.contains(property.name) || isReadFromOtherSide(property, mappings) {
           try addNarrowed(property, of: entity, reading, mappings, to: &counts)

@@ -172,9 +172,9 @@ extension ShellEngine {
   }
 
   private static func properties(of entity: NSEntityDescription) -> ShellAnswer {
-    let attributes = entity.attributesByName.values.sorted { $0.name < $1.name }
+    let attributes = entity.attributesByName.values.sortedByName()
       .map { (property: $0 as NSPropertyDescription, kind: $0.attributeType.documentName) }
-    let relationships = entity.relationshipsByName.values.sorted { $0.name < $1.name }
+    let relationships = entity.relationshipsByName.values.sortedByName()
       .map { relationship in
         (
           property: relationship as NSPropertyDescription,

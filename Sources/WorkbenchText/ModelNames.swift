@@ -182,12 +182,12 @@ extension NSEntityDescription {
 
   /// The relationships that the entity itself declares, sorted by name.
   package var ownRelationships: [NSRelationshipDescription] {
-    relationshipsByName.values.filter { $0.entity === self }.sorted { $0.name < $1.name }
+    relationshipsByName.values.filter { $0.entity === self }.sortedByName()
   }
 
   /// The attributes that the entity itself declares, sorted by name.
   package var ownAttributes: [NSAttributeDescription] {
-    attributesByName.values.filter { $0.entity === self }.sorted { $0.name < $1.name }
+    attributesByName.values.filter { $0.entity === self }.sortedByName()
   }
 }
 
@@ -197,7 +197,7 @@ extension NSManagedObjectModel {
     func branch(
       _ entities: [NSEntityDescription], _ depth: Int
     ) -> [(depth: Int, entity: NSEntityDescription)] {
-      entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+      entities.sortedByName()
         .flatMap { [(depth, $0)] + branch($0.subentities, depth + 1) }
     }
     return branch(entities.filter { $0.superentity == nil }, 0)

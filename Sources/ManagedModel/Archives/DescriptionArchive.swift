@@ -126,7 +126,7 @@ enum DescriptionArchive {
   ) -> (entity: NSEntityDescription, model: NSManagedObjectModel)? {
     guard let model = model(coder),
       let entity = member(
-        of: model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }, coder, entityKey)
+        of: model.entities.sortedByName(), coder, entityKey)
     else { return nil }
     return (entity, model)
   }
@@ -139,7 +139,7 @@ enum DescriptionArchive {
   ) -> (property: NSPropertyDescription, model: NSManagedObjectModel)? {
     guard let (entity, model) = entity(coder),
       let property = member(
-        of: entity.ownProperties.sorted { $0.name < $1.name }, coder, propertyKey)
+        of: entity.ownProperties.sortedByName(), coder, propertyKey)
     else { return nil }
     if coder.containsValue(forKey: namelessKey) { property.name = "" }
     return (property, model)

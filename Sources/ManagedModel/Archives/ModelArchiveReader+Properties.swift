@@ -37,7 +37,7 @@ extension ModelArchiveReader {
     guard propertyCount <= ModelLimits.properties else {
       throw ModelError("The compiled model has more than \(ModelLimits.properties) properties.")
     }
-    entity.properties = own.values.sorted { $0.name < $1.name }
+    entity.properties = own.values.sortedByName()
   }
 
   private func property(

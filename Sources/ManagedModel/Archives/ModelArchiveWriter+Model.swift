@@ -1,7 +1,7 @@
 extension ModelArchiveWriter {
   /// Returns the values of the model.
   mutating func fields(of model: NSManagedObjectModel) -> Fields {
-    let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    let entities = model.entities.sortedByName()
     var fields: Fields = [
       "NSEntities": knownKeysDictionary(
         entities.map { (key: string($0.name), value: reference(to: $0)) }),
@@ -35,7 +35,7 @@ extension ModelArchiveWriter {
 
   /// Returns the values of a model that contains only entities.
   mutating func fields(of entities: [NSEntityDescription]) -> Fields {
-    let entities = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    let entities = entities.sortedByName()
     return [
       "NSEntities": knownKeysDictionary(
         entities.map { (key: string($0.name), value: reference(to: $0)) }),

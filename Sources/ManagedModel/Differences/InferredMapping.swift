@@ -21,9 +21,9 @@ package struct InferredMapping {
       let formers = Dictionary(
         pairs.map { (ObjectIdentifier($0.new), $0.old) }, uniquingKeysWith: { first, _ in first })
       let kept = Set(pairs.map { ObjectIdentifier($0.old) })
-      return later.elements.sorted { $0.name < $1.name }
+      return later.elements.sortedByName()
         .map { Property(source: formers[ObjectIdentifier($0)], destination: $0) }
-        + former.elements.sorted { $0.name < $1.name }
+        + former.elements.sortedByName()
         .filter { !kept.contains(ObjectIdentifier($0)) }
         .map { Property(source: $0, destination: nil) }
     }
@@ -102,11 +102,11 @@ package struct InferredMapping {
     self.source = source
     self.destination = destination
     obstacles = comparison.differences.filter { $0.effect == .custom }
-    let later = destination.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    let later = destination.entities.sortedByName()
     let former = later.map { comparison.formerEntities[ObjectIdentifier($0)] }
     let removed = source.entities
       .filter { comparison.laterEntities[ObjectIdentifier($0)] == nil }
-      .sorted { ($0.name ?? "") < ($1.name ?? "") }
+      .sortedByName()
     entities =
       zip(former, later).map { Entity(from: $0, to: $1) }
       + removed.map { Entity(from: $0, to: nil) }
@@ -117,7 +117,7 @@ package struct InferredMapping {
     source = model
     destination = model
     obstacles = []
-    entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.map(
+    entities = model.entities.sortedByName().map(
       Entity.init(keeping:))
   }
 }
@@ -208,7 +208,7 @@ extension InferredMapping.Entity {
   }
 
   private static func properties(of entity: NSEntityDescription?) -> [NSPropertyDescription] {
-    (entity?.propertiesByName.values).map { $0.sorted { $0.name < $1.name } } ?? []
+    (entity?.propertiesByName.values).map { $0.sortedByName() } ?? []
   }
 }
 

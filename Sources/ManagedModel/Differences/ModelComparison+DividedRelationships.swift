@@ -6,8 +6,8 @@ extension ModelComparison {
   /// or join table.
   mutating func compareDividedRelationships() {
     let heirs = laterRelationships
-    for entity in old.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
-      for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+    for entity in old.entities.sortedByName() {
+      for property in entity.ownProperties.sortedByName() {
         guard let former = property as? NSRelationshipDescription, former.isToMany,
           former.isStored
         else { continue }
@@ -33,9 +33,9 @@ extension ModelComparison {
   /// continues.
   private var laterRelationships: [ObjectIdentifier: [NSRelationshipDescription]] {
     var later: [ObjectIdentifier: [NSRelationshipDescription]] = [:]
-    for entity in new.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+    for entity in new.entities.sortedByName() {
       let formers = formerProperties[ObjectIdentifier(entity)] ?? [:]
-      for relationship in entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
+      for relationship in entity.relationshipsByName.values.sortedByName()
       where relationship.isStored {
         guard let former = formers[ObjectIdentifier(relationship)] else { continue }
         let known = later[ObjectIdentifier(former)] ?? []

@@ -116,7 +116,7 @@ extension ModelComparison {
   private mutating func compareProperties(_ old: NSEntityDescription, _ new: NSEntityDescription) {
     let formers = formerProperties[ObjectIdentifier(new)] ?? [:]
     let kept = Set(formers.values.map { ObjectIdentifier($0) })
-    for property in new.ownProperties.sorted(by: { $0.name < $1.name }) {
+    for property in new.ownProperties.sortedByName() {
       let known = formers[ObjectIdentifier(property)]
       let former = known ?? declarer(before: property, of: new)
       if let former, former.entity === old {
@@ -128,7 +128,7 @@ extension ModelComparison {
       }
       compareOthers(before: property, of: new, besides: former)
     }
-    for property in old.ownProperties.sorted(by: { $0.name < $1.name })
+    for property in old.ownProperties.sortedByName()
     where !kept.contains(ObjectIdentifier(property)) && !isDeclaredElsewhere(property, of: old) {
       add(
         .removed, property.subject, of: new, property.name,
@@ -148,7 +148,7 @@ extension ModelComparison {
     let later = laterEntities[ObjectIdentifier(parent)]
     // What the same parent loses is a difference of the parent.
     guard later == nil || later !== new.superentity else { return }
-    for property in parent.propertiesByName.values.sorted(by: { $0.name < $1.name })
+    for property in parent.propertiesByName.values.sortedByName()
     where !kept.contains(ObjectIdentifier(property)) {
       let declarer = property.entity.flatMap { laterEntities[ObjectIdentifier($0)] }
       guard old.propertiesByName[property.name] === property,
@@ -165,7 +165,7 @@ extension ModelComparison {
   mutating func noteMovedProperties(to entity: NSEntityDescription) {
     let hasFormer = entity.withSubentities.contains { formerEntities[ObjectIdentifier($0)] != nil }
     if hasFormer { noteConstraints(of: entity) }
-    for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+    for property in entity.ownProperties.sortedByName() {
       let former = declarer(before: property, of: entity)
       if let former {
         noteMove(of: property, to: entity, from: former)

@@ -77,7 +77,7 @@ package struct ModelComparison {
 
   private mutating func compareEntities() {
     let merged = mergedHierarchies
-    for entity in new.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+    for entity in new.entities.sortedByName() {
       if let former = formerEntities[ObjectIdentifier(entity)] {
         compare(former, entity, inMergedHierarchy: merged)
       } else {
@@ -85,7 +85,7 @@ package struct ModelComparison {
         noteMovedProperties(to: entity)
       }
     }
-    for entity in old.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
+    for entity in old.entities.sortedByName()
     where laterEntities[ObjectIdentifier(entity)] == nil {
       add(
         .removed, .entity, of: entity, nil, .lightweight,
@@ -97,7 +97,7 @@ package struct ModelComparison {
   /// later model, by the root of their later hierarchy.
   private var mergedHierarchies: [ObjectIdentifier: [NSEntityDescription]] {
     var formers: [ObjectIdentifier: [NSEntityDescription]] = [:]
-    for entity in new.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+    for entity in new.entities.sortedByName() {
       guard let former = formerEntities[ObjectIdentifier(entity)] else { continue }
       formers[ObjectIdentifier(entity.rootEntity), default: []].append(former)
     }
@@ -222,7 +222,7 @@ enum RenamingMatch {
     of old: NSEntityDescription, _ new: NSEntityDescription
   ) -> [(old: NSPropertyDescription, new: NSPropertyDescription)] {
     let properties = [old, new].map { entity in
-      entity.propertiesByName.values.sorted { $0.name < $1.name }
+      entity.propertiesByName.values.sortedByName()
     }
     return pairs(
       properties[0], properties[1], name: \.name, identifier: { $0.renamingIdentifier },
@@ -233,7 +233,7 @@ enum RenamingMatch {
   static func elements(
     of old: NSCompositeAttributeDescription, _ new: NSCompositeAttributeDescription
   ) -> [(old: NSAttributeDescription, new: NSAttributeDescription)] {
-    let elements = [old, new].map { composite in composite.elements.sorted { $0.name < $1.name } }
+    let elements = [old, new].map { composite in composite.elements.sortedByName() }
     return pairs(
       elements[0], elements[1], name: \.name, identifier: { $0.renamingIdentifier },
       unless: losesValues)

@@ -36,7 +36,7 @@ extension ModelComparison {
   /// that removed and added entities share, and to the removed times the added properties of an
   /// entity, of which the first 500 are compared.
   package var suspectedRenames: [SuspectedRename] {
-    renamedEntities + old.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(renames)
+    renamedEntities + old.entities.sortedByName().flatMap(renames)
   }
 
   /// The maximum number of candidates for a removed property without a similar name.
@@ -47,12 +47,12 @@ extension ModelComparison {
   private var renamedEntities: [SuspectedRename] {
     let removed = old.entities.filter { laterEntities[ObjectIdentifier($0)] == nil }
     let added = new.entities.filter { formerEntities[ObjectIdentifier($0)] == nil }
-      .sorted { ($0.name ?? "") < ($1.name ?? "") }
+      .sortedByName()
     var carriers: [String: [Int]] = [:]
     for (position, entity) in added.enumerated() {
       for name in entity.propertiesByName.keys { carriers[name, default: []].append(position) }
     }
-    return removed.sorted { ($0.name ?? "") < ($1.name ?? "") }.compactMap { entity in
+    return removed.sortedByName().compactMap { entity in
       let names = entity.propertiesByName.keys
       var common: [Int: Int] = [:]
       for name in names {
@@ -79,7 +79,7 @@ extension ModelComparison {
     let added = later.ownProperties.filter {
       $0.isStored && formers[ObjectIdentifier($0)] == nil
     }
-    let compared = removed.sorted { $0.name < $1.name }.prefix(Self.comparedLimit)
+    let compared = removed.sortedByName().prefix(Self.comparedLimit)
     return compared.flatMap { property -> [SuspectedRename] in
       let candidates = added.prefix(Self.comparedLimit)
         .filter { $0.name != property.name && isSameKind(property, $0) }.map(\.name).sorted()

@@ -54,7 +54,7 @@ extension NSManagedObjectModel {
   /// SHA-256 of the entities' version hashes in the order of their names.
   package func hasChecksum(_ checksum: String) -> Bool {
     if checksum == versionChecksum || checksum == digest.base64EncodedString() { return true }
-    let recorded = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.map(\.currentRecordedHash)
+    let recorded = entities.sortedByName().map(\.currentRecordedHash)
     guard !recorded.isEmpty, !recorded.contains(nil) else { return false }
     let bytes = recorded.flatMap { Array($0 ?? Data()) }
     return Data(SHA256.hash(bytes)).base64EncodedString() == checksum
@@ -233,7 +233,7 @@ extension NSEntityDescription {
     text.add(isAbstract)
     text.add(versionHashModifier)
     text.add(superentity?.digestBytes(formula) ?? [])
-    for property in ownProperties.sorted(by: { $0.name < $1.name }) {
+    for property in ownProperties.sortedByName() {
       text.add(property.digest(formula))
     }
     // An entity without constraints and external storage has the same digest by all formulas.
@@ -272,7 +272,7 @@ extension NSPropertyDescription {
       text.add(Int(attribute.attributeType.rawValue))
       if formula == .current, attribute.hasExternalValues { text.add("external") }
       if let composite = attribute as? NSCompositeAttributeDescription {
-        for element in composite.elements.sorted(by: { $0.name < $1.name }) {
+        for element in composite.elements.sortedByName() {
           text.add(element.digest(formula))
         }
       }

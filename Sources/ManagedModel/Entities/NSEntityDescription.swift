@@ -345,7 +345,7 @@ extension NSEntityDescription {
       .compactMap { $0 as? NSAttributeDescription }
       .filter { !$0.isTransient }
       .flatMap { ($0 as? NSCompositeAttributeDescription)?.leaves ?? [$0] }
-      .sorted { $0.name < $1.name }
+      .sortedByName()
   }
 
   /// The stored relationships that the entity declares, to-one and to-many, by name.
@@ -353,7 +353,7 @@ extension NSEntityDescription {
     ownProperties
       .compactMap { $0 as? NSRelationshipDescription }
       .filter { !$0.isTransient && $0.destinationEntity != nil }
-      .sorted { $0.name < $1.name }
+      .sortedByName()
   }
 
   /// The properties that the entity declares and that have columns of their own in its table.

@@ -6,7 +6,7 @@ extension NSManagedObjectModel {
   /// and the model editor use is omitted, as in compiled models.
   package var outline: [String] {
     var lines = ["model \(versionIdentifiers.map { "\($0)" }.sorted())"]
-    for entity in entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+    for entity in entities.sortedByName() {
       lines += entity.outline
     }
     for name in configurations {
@@ -55,7 +55,7 @@ extension NSEntityDescription {
       userInfo: userInfo)
     if let shown = coreSpotlightDisplayNameExpression { facts.append("shown as \(shown)") }
     var lines = [facts.joined(separator: ", ")]
-    lines += ownProperties.sorted { $0.name < $1.name }.map { "  " + $0.outline }
+    lines += ownProperties.sortedByName().map { "  " + $0.outline }
     lines += indexes.sorted { $0.name < $1.name }.map { "  " + $0.outline }
     lines += compoundIndexNames.map { "  compound index \($0.joined(separator: ", "))" }
     lines += uniquenessConstraintNames.map { "  unique \($0.joined(separator: ", "))" }

@@ -189,9 +189,7 @@ extension NSManagedObjectContext {
     guard !object.isFault else { return false }
     let earlierError = faultFailures.last
     faultFailures.last = nil
-    for relationship in object.layout.entity.relationshipsByName.values
-      .sorted(by: { $0.name < $1.name })
-    where object.layout.position(of: relationship.name) != nil {
+    for relationship in object.layout.relationships {
       propagateDeletion(of: object, through: relationship)
     }
     // A relationship that can't be read looks empty. Propagating through the others again has no

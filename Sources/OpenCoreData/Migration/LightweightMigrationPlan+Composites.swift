@@ -27,7 +27,7 @@ extension LightweightMigrationPlan {
   var requiredComposites: [RequiredComposite] {
     var found: [RequiredComposite] = []
     for entity in destination.entities {
-      for attribute in entity.description.attributesByName.values.sorted(by: { $0.name < $1.name })
+      for attribute in entity.description.attributesByName.values.sortedByName()
       where attribute.entity === entity.description && !attribute.isOptional {
         guard let attribute = attribute as? NSCompositeAttributeDescription,
           !attribute.isTransient

@@ -33,6 +33,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let slotNames: [String]
   /// The slots whose values can be in external storage.
   let externalSlots: [RowSlot]
+  /// The relationships that an object has values of, sorted by name.
+  let relationships: [NSRelationshipDescription]
   let toMany: [NSRelationshipDescription]
   /// Whether one of them is ordered.
   let hasLists: Bool
@@ -111,7 +113,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     slotNames = slots.map(\.name)
     externalSlots = slots.filter { $0.kind == .external }
     self.fixedSize = geometry.fixedSize
-    self.toMany = entity.relationshipsByName.values.filter(\.isToMany).sorted { $0.name < $1.name }
+    let relationships = entity.relationshipsByName.values.sortedByName()
+    self.toMany = relationships.filter(\.isToMany)
     self.hasLists = toMany.contains(where: \.isOrdered)
     let otherEnds = toMany.compactMap(\.inverseRelationship).filter(\.isToMany)
     let oneWay = family.oneWayLists.filter { list in
@@ -119,13 +122,14 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     }
     self.listings = Set((otherEnds + oneWay).map(\.name)).sorted()
     self.transients = entity.propertiesByName.values.filter(Self.isStoredOnlyInObject)
-      .sorted { $0.name < $1.name }
+      .sortedByName()
     self.transientDefaults = transients.map(Self.defaultValue)
     self.composites = entity.attributesByName.values
       .compactMap { $0 as? NSCompositeAttributeDescription }
-      .filter { !$0.isTransient }.sorted { $0.name < $1.name }
-    self.positions = NameTable(
-      Self.positions(slots, toMany, transients: transients, composites: composites))
+      .filter { !$0.isTransient }.sortedByName()
+    let positions = Self.positions(slots, toMany, transients: transients, composites: composites)
+    self.relationships = relationships.filter { positions[$0.name] != nil }
+    self.positions = NameTable(positions)
     self.slotTable = SlotTable(slots)
     self.accessors = Self.accessors(of: objectClass)
     constraints = UniquenessConstraint.all(of: entity) { name in

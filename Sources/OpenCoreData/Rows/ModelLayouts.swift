@@ -18,7 +18,7 @@ enum ModelLayouts {
     lock.withLock { _ in
       guard model.entities.contains(where: { $0.runtimeLayout == nil }) else { return }
       model.freeze()
-      let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+      let entities = model.entities.sortedByName()
       let roots = entities.filter { $0.superentity == nil }
       let family = LayoutFamily(
         entityCount: entities.count, rootCount: roots.count,

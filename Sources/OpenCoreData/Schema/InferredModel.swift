@@ -70,7 +70,7 @@ struct InferredModel {
     }
     for entity in entities.values {
       entity.properties = (properties[ObjectIdentifier(entity)] ?? [:]).values
-        .sorted { $0.name < $1.name }
+        .sortedByName()
     }
     let model = NSManagedObjectModel()
     model.entities = entities.keys.sorted().compactMap { entities[$0] }

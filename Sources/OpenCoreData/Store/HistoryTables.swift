@@ -188,14 +188,14 @@ extension NSEntityDescription {
     attributesByName.values
       .filter { $0.preservesValueInHistoryOnDeletion && !$0.isTransient }
       .flatMap { ($0 as? NSCompositeAttributeDescription)?.leaves ?? [$0] }
-      .sorted { $0.name < $1.name }
+      .sortedByName()
   }
 
   /// The stored properties in the order of the bits of `ZCOLUMNS`.
   var historyProperties: [NSPropertyDescription] {
     propertiesByName.values
       .filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
-      .sorted { $0.name < $1.name }
+      .sortedByName()
   }
 }
 

@@ -178,9 +178,7 @@ extension NSManagedObjectContext {
     object.willAccess()
     let earlierError = faultFailures.last
     faultFailures.last = nil
-    for relationship in object.layout.entity.relationshipsByName.values
-      .sorted(by: { $0.name < $1.name })
-    where object.layout.position(of: relationship.name) != nil {
+    for relationship in object.layout.relationships {
       let related = object.relatedObjects(relationship).filter {
         !$0.isDeleted && $0.context === self
       }

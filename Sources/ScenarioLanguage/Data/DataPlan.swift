@@ -154,7 +154,7 @@ extension EntityPlan {
         && relationship.leastDestinations <= Generator.mostDestinations
         && generator(of: relationship.name) == nil
     }
-    properties += required.sorted { $0.name < $1.name }.map {
+    properties += required.sortedByName().map {
       Property(name: $0.name, generator: .several($0.leastDestinations))
     }
   }
@@ -164,7 +164,7 @@ extension EntityPlan {
   package func filledRelationships(of entity: NSEntityDescription) -> [NSRelationshipDescription] {
     entity.relationshipsByName.values
       .filter { generator(of: $0.name) != nil || (!$0.isToMany && !$0.isOptional) }
-      .sorted { $0.name < $1.name }
+      .sortedByName()
   }
 
   /// Returns the number of destinations that each object gets, or `nil` for a to-one relationship.
@@ -250,7 +250,7 @@ package struct DestinationCheck {
     let toMany = entity.relationshipsByName.values.filter {
       $0.isToMany && !$0.isTransient && $0.destinationEntity != nil
     }
-    return toMany.sorted { $0.name < $1.name }.compactMap { relationship in
+    return toMany.sortedByName().compactMap { relationship in
       let name = "\(plan.entity).\(relationship.name)"
       let least = relationship.leastDestinations
       let targets = relationship.destinationEntity?.concreteEntityNames ?? []

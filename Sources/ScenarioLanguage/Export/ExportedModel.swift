@@ -61,7 +61,7 @@ struct ExportedModel {
   }
 
   private var sorted: [NSEntityDescription] {
-    model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    model.entities.sortedByName()
   }
 
   private func name(of entity: NSEntityDescription) -> String {

@@ -108,7 +108,7 @@ struct CheckedModel {
     model.entityTree.filter { $0.depth == 0 }.map { root in
       func family(_ entity: NSEntityDescription) -> [NSEntityDescription] {
         [entity]
-          + entity.subentities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(family)
+          + entity.subentities.sortedByName().flatMap(family)
       }
       return (root.entity, family(root.entity))
     }

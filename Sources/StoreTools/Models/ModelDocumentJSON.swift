@@ -145,7 +145,7 @@ struct EntityJSON: Encodable {
     attributes = entity.ownAttributes.map(AttributeJSON.init)
     relationships = entity.ownRelationships.map(RelationshipJSON.init)
     fetchedProperties = entity.properties.compactMap { $0 as? NSFetchedPropertyDescription }
-      .filter { $0.entity === entity }.sorted { $0.name < $1.name }.map(FetchedPropertyJSON.init)
+      .filter { $0.entity === entity }.sortedByName().map(FetchedPropertyJSON.init)
     indexes = entity.indexes.map(Index.init)
     compoundIndexes = entity.compoundIndexNames
     uniquenessConstraints = entity.uniquenessConstraintNames

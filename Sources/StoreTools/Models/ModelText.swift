@@ -52,7 +52,7 @@ package enum ModelText {
   ) -> [String] {
     let note = found.origin == .tables ? ", inferred" : ""
     let indent = String(repeating: "  ", count: depth)
-    let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
+    let own = entity.properties.filter { $0.entity === entity }.sortedByName()
     let width = own.map { TextWidth.of($0.name) }.max() ?? 0
     let heading = entity.outline[0].dropFirst("entity ".count)
     return ["", indent + heading]

@@ -137,7 +137,7 @@ package struct StoreRows {
     for object in objects {
       let entity = object.entity
       let known =
-        properties[entity] ?? StoreRow.properties(of: entity).sorted { $0.name < $1.name }
+        properties[entity] ?? StoreRow.properties(of: entity).sortedByName()
       properties[entity] = known
       let row = StoreRow(object, known)
       batch.append(row)

@@ -80,7 +80,7 @@ struct SwiftKeyNames {
   private func properties(
     _ entity: NSEntityDescription, _ length: Int
   ) -> [[NSPropertyDescription]] {
-    let own = entity.propertiesByName.values.sorted { $0.name < $1.name }
+    let own = entity.propertiesByName.values.sortedByName()
     guard length > 1 else { return own.map { [$0] } }
     return own.flatMap { property -> [[NSPropertyDescription]] in
       guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany,
