@@ -78,7 +78,6 @@ struct ResolvedObjects {
     }
     try settleReferences()
     if wins { try settleOneToOne() }
-    for object in objects { try releaseTaken(of: object) }
   }
 
   // MARK: Rows that the save deletes
@@ -244,26 +243,6 @@ struct ResolvedObjects {
     if let present { try release(other, from: present, slot.relationship) }
   }
 
-  /// Sets the one-to-one relationships that an object has from the store to `nil` if the other side
-  /// is changed here to another object.
-  private func releaseTaken(of object: NSManagedObject) throws {
-    guard object.context === context, object.state.isDisjoint(with: [.deleted, .inaccessible])
-    else { return }
-    let newest = object.isFault ? try context.newestRow(of: object) : nil
-    defer { newest?.release() }
-    let row = newest ?? object.row
-    for slot in object.layout.slots
-    where slot.kind.isToOne && object.values?.isChanged(slot.index) != true {
-      guard let inverse = slot.relationship.inverseRelationship, !inverse.isToMany,
-        let other = object.registeredDestination(slot, in: row), !other.isDeleted,
-        case .slot(let back) = other.position(of: inverse.name),
-        other.values?.isChanged(back) == true,
-        other.destination(other.layout.slots[back]) !== object, try update(object)
-      else { continue }
-      clear(slot, of: object)
-    }
-  }
-
   /// Sets the other side of a one-to-one relationship to `nil` if it's an object.
   private func release(
     _ object: NSManagedObject, from other: NSManagedObject,
@@ -299,8 +278,8 @@ extension NSManagedObject {
   /// The objects whose deletion this one's has caused, or that have caused it, except by to-one
   /// relationships: the newest row has these.
   fileprivate var cascadedDeletions: [NSManagedObject] {
-    layout.entity.relationshipsByName.values.sorted { $0.name < $1.name }.flatMap { relationship in
-      guard layout.position(of: relationship.name) != nil,
+    layout.relationships.flatMap { relationship in
+      guard
         relationship.deleteRule == .cascadeDeleteRule
           || relationship.isToMany
             && relationship.inverseRelationship?.deleteRule == .cascadeDeleteRule
