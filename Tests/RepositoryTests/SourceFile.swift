@@ -5,14 +5,19 @@ import Testing
 struct SourceFile: Sendable, CustomTestStringConvertible {
   /// The path relative to the root folder, such as `Sources/RunResults/Recording/Recorder.swift`.
   let path: String
+  let text: String
   let lines: [String]
-  /// The lines without comments and the contents of string literals.
+  /// The text without comments and the contents of string literals.
+  let codeText: String
+  /// Its lines.
   let code: [String]
 
   init(path: String, text: String) {
     self.path = path
+    self.text = text
     lines = text.components(separatedBy: "\n")
-    code = SwiftText.code(of: text).components(separatedBy: "\n")
+    codeText = SwiftText.code(of: text)
+    code = codeText.components(separatedBy: "\n")
   }
 
   var testDescription: String { path }
@@ -35,6 +40,14 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
   /// Returns `path:line` for a zero-based line index.
   func location(_ index: Int) -> String {
     "\(path):\(index + 1)"
+  }
+
+  /// Returns the locations of the lines of code that contain a match.
+  ///
+  /// Most files contain none, and are searched as a whole, which is faster than line by line.
+  func locations(of regex: some RegexComponent) -> [String] {
+    guard codeText.contains(regex) else { return [] }
+    return code.indices.filter { code[$0].contains(regex) }.map(location)
   }
 
   /// The imported modules, with the locations of their import declarations.

@@ -59,8 +59,8 @@ struct SourceRulesTests {
   @Test func noSourceIsMarkedUnfinished() {
     let words = /\b(TODO|FIXME|XXX|HACK)\b|not implemented|unimplemented/
       .wordBoundaryKind(.simple)
-    for file in Repository.sources {
-      for (index, line) in file.lines.enumerated() where line.firstMatch(of: words) != nil {
+    for file in Repository.sources where file.text.contains(words) {
+      for (index, line) in file.lines.enumerated() where line.contains(words) {
         Issue.record("\(file.location(index)): \(line.trimmingCharacters(in: .whitespaces))")
       }
     }
@@ -69,8 +69,8 @@ struct SourceRulesTests {
   @Test func sourcesContainNoForcedTriesOrCasts() {
     let forced = /\btry!|\bas!\s/.wordBoundaryKind(.simple)
     for file in Repository.sources {
-      for (index, line) in file.code.enumerated() where line.firstMatch(of: forced) != nil {
-        Issue.record("\(file.location(index)): throw an error, or call fatalError with a message")
+      for location in file.locations(of: forced) {
+        Issue.record("\(location): throw an error, or call fatalError with a message")
       }
     }
   }
@@ -82,8 +82,8 @@ struct SourceRulesTests {
     // Checks of the framework's own invariants, in its fastest code.
     let exceptions: Set<String> = ["Row", "ObjectValues"]
     for file in Repository.sources where !exceptions.contains(file.name) {
-      for (index, line) in file.code.enumerated() where line.firstMatch(of: silent) != nil {
-        Issue.record("\(file.location(index)): call fatalError with a message")
+      for location in file.locations(of: silent) {
+        Issue.record("\(location): call fatalError with a message")
       }
     }
   }

@@ -232,7 +232,7 @@ struct InputLimitTests {
     try expectRejection(["compare", file, file], "nested too deeply; the limit is 100 levels")
   }
 
-  /// Models of 3,000 entities, each read in a few seconds of CPU time: without a hierarchy, in one
+  /// Models of 1,500 entities, each read in a few seconds of CPU time: without a hierarchy, in one
   /// with different indexes, in one with equal indexes, and with errors.
   @Test(arguments: ["flat", "tree", "same", "invalid"])
   func readsModelsWithManyEntities(kind: String) throws {
@@ -242,7 +242,7 @@ struct InputLimitTests {
         + "order=\"ascending\"/></fetchIndex>"
     }
     var lines = ["<entity name=\"R\" syncable=\"YES\">\(attribute)</entity>"]
-    for number in 0..<3_000 {
+    for number in 0..<1_500 {
       let parent = kind == "tree" || kind == "same" ? "parentEntity=\"R\" " : ""
       let content =
         switch kind {

@@ -26,12 +26,12 @@ struct OutdatedSideTests {
     _ kind: StoreKind, _ policy: NSMergePolicyType, _ step: Step, adds: Bool,
     expecting expected: Bool
   ) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
     for (entity, key, destination, inverse) in Self.relationships {
-      let stack = try SharedStack(kind, KinshipModel.make())
       let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: policy)))
       try first.performAndWait {
-        let owner = first.make(entity, ["name": "owner"])
-        let object = first.make(destination, ["name": "object"])
+        let owner = first.make(entity, ["name": "\(key), owner"])
+        let object = first.make(destination, ["name": "\(key), object"])
         if adds { object.setValue(owner, forKey: inverse) }
         try first.save()
         try second.performAndWait {
@@ -55,8 +55,8 @@ struct OutdatedSideTests {
       // A file is read again: the row cache may differ from it.
       let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
       try third.performAndWait {
-        let owner = try #require(third.all(entity).first { $0.nameValue == "owner" })
-        let object = try #require(third.all(destination).first { $0.nameValue == "object" })
+        let owner = try #require(third.all(entity).first { $0.nameValue == "\(key), owner" })
+        let object = try #require(third.all(destination).first { $0.nameValue == "\(key), object" })
         #expect(owner.refers(to: object, key) == expected, "\(key)")
         #expect(object.refers(to: owner, inverse) == expected, "\(key)")
       }

@@ -49,9 +49,10 @@ struct RepairSweepTests {
     }
   }
 
-  @Test func eachByteOfTheHeaderOverwritten() throws {
+  /// Each byte of what describes the pages, and the last one of each later field.
+  @Test func bytesOfTheHeaderOverwritten() throws {
     let bed = try RepairBed()
-    for offset in 0..<100 {
+    for offset in 0..<100 where offset < 32 || offset % 4 == 3 {
       var bytes = bed.bytes
       // The encoding is one of three, and other fields have small values too.
       bytes[offset] = offset % 4 == 3 ? bytes[offset] ^ 3 : 0xFF
@@ -105,12 +106,11 @@ struct RepairSweepTests {
     let pattern = Array(text.utf8)
     let offset = try #require(
       bed.bytes.indices.first { bed.bytes[$0...].starts(with: pattern) })
-    for index in [1, pattern.count / 2, pattern.count - 1] {
-      for byte in [UInt8(ascii: "Q"), UInt8(ascii: "("), 0] {
-        var bytes = bed.bytes
-        bytes[offset + index] = byte
-        try bed.repair(bytes, "byte \(index) of \(text) is \(byte)")
-      }
+    let indices = [1, pattern.count / 2, pattern.count - 1]
+    for (index, byte) in zip(indices, [UInt8(ascii: "Q"), UInt8(ascii: "("), 0]) {
+      var bytes = bed.bytes
+      bytes[offset + index] = byte
+      try bed.repair(bytes, "byte \(index) of \(text) is \(byte)")
     }
   }
 
