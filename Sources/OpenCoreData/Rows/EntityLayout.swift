@@ -116,11 +116,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     let relationships = entity.relationshipsByName.values.sortedByName()
     self.toMany = relationships.filter(\.isToMany)
     self.hasLists = toMany.contains(where: \.isOrdered)
-    let otherEnds = toMany.compactMap(\.inverseRelationship).filter(\.isToMany)
-    let oneWay = family.oneWayLists.filter { list in
-      list.destinationEntity.map { entity.isKind(of: $0) } ?? false
-    }
-    self.listings = Set((otherEnds + oneWay).map(\.name)).sorted()
+    self.listings = Self.listings(of: entity, toMany, family)
     self.transients = entity.propertiesByName.values.filter(Self.isStoredOnlyInObject)
       .sortedByName()
     self.transientDefaults = transients.map(Self.defaultValue)
@@ -154,6 +150,16 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       }
     }
     self.defaultRow = nulls.finish(version: 0, immortal: true)
+  }
+
+  private static func listings(
+    of entity: NSEntityDescription, _ toMany: [NSRelationshipDescription], _ family: LayoutFamily
+  ) -> [String] {
+    let otherEnds = toMany.compactMap(\.inverseRelationship).filter(\.isToMany)
+    let oneWay = family.oneWayLists.filter { list in
+      list.destinationEntity.map { entity.isKind(of: $0) } ?? false
+    }
+    return Set((otherEnds + oneWay).map(\.name)).sorted()
   }
 
   /// Returns the initial state of objects of a class whose entity has these slots.
