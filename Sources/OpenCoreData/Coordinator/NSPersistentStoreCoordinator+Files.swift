@@ -208,24 +208,7 @@ extension NSPersistentStoreCoordinator {
   /// Rejects a file that is open elsewhere: its other users would continue to write to the unlinked
   /// file.
   class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
-    if isForced(options) { return }
-    // A file that isn't a database isn't in use as a store.
-    guard StoreFileProblem.examine(path: url.path) == nil else { return }
-    do {
-      // Leaving WAL mode requires exclusive access to the file.
-      let connection = try Connection(
-        path: url.path, access: .writing,
-        options: Connection.Options(
-          busyTimeoutMilliseconds: 200, pragmas: [("journal_mode", "DELETE")]))
-      defer { connection.close() }
-      if try connection.values("PRAGMA journal_mode") == [[.text("delete")]] {
-        try connection.execute("BEGIN EXCLUSIVE")
-        try connection.execute("ROLLBACK")
-        return
-      }
-    } catch {
-      guard error.code.primary == .busy else { return }
-    }
+    guard !isForced(options), StoreFile.isInUse(at: url) else { return }
     throw NSError.coreData(
       NSPersistentStoreOperationError,
       "\(url.relativePath) is in use. Remove the store from its coordinator first, or pass "

@@ -307,3 +307,32 @@ package enum StoreConnection {
     return connection
   }
 }
+
+extension StoreFile {
+  /// Returns whether a database is open, or written to, elsewhere, in this process or another.
+  ///
+  /// Also finds the users of a corrupt one.
+  static func isInUse(at url: URL) -> Bool {
+    switch StoreFileProblem.examine(path: url.path) {
+    case nil: break
+    case .corrupt, .truncated: return DatabaseLocks.areHeld(path: url.path)
+    // A file that isn't a database isn't in use as a store.
+    default: return false
+    }
+    do {
+      // Leaving WAL mode requires exclusive access to the file.
+      let connection = try Connection(
+        path: url.path, access: .writing,
+        options: Connection.Options(
+          busyTimeoutMilliseconds: 200, pragmas: [("journal_mode", "DELETE")]))
+      defer { connection.close() }
+      guard try connection.values("PRAGMA journal_mode") == [[.text("delete")]] else { return true }
+      try connection.execute("BEGIN EXCLUSIVE")
+      try connection.execute("ROLLBACK")
+      return false
+    } catch {
+      return error.code.primary == .corrupt
+        ? DatabaseLocks.areHeld(path: url.path) : error.code.primary == .busy
+    }
+  }
+}

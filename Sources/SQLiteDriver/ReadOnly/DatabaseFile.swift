@@ -15,7 +15,9 @@ final class DatabaseFile {
   /// The size in bytes when the file was opened.
   let size: Int64
 
-  init(path: String) throws(SQLiteError) {
+  /// - Parameter canLock: Whether the file is opened for writing, if that's permitted, which an
+  ///   exclusive lock requires.
+  init(path: String, canLock: Bool = false) throws(SQLiteError) {
     guard let system = sqlite3_vfs_find(nil), let open = system.pointee.xOpen,
       let name = sqlite3_create_filename(path, "", "", 0, nil)
     else {
@@ -25,7 +27,8 @@ final class DatabaseFile {
       byteCount: Int(system.pointee.szOsFile), alignment: MemoryLayout<Int>.alignment)
     let file = memory.bindMemory(to: sqlite3_file.self, capacity: 1)
     file.pointee.pMethods = nil
-    var code = open(system, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nil)
+    let access = canLock ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    var code = open(system, name, file, access | SQLITE_OPEN_MAIN_DB, nil)
     var size: Int64 = 0
     if code == SQLITE_OK { code = file.pointee.pMethods.pointee.xFileSize(file, &size) }
     guard code == SQLITE_OK else {
@@ -50,6 +53,15 @@ final class DatabaseFile {
 
   private var file: UnsafeMutablePointer<sqlite3_file> {
     memory.assumingMemoryBound(to: sqlite3_file.self)
+  }
+
+  /// Returns whether a connection prevents an exclusive lock.
+  fileprivate func isLocked() -> Bool {
+    guard let methods = file.pointee.pMethods else { return false }
+    var code = methods.pointee.xLock(file, SQLITE_LOCK_SHARED)
+    if code == SQLITE_OK { code = methods.pointee.xLock(file, SQLITE_LOCK_EXCLUSIVE) }
+    _ = methods.pointee.xUnlock(file, SQLITE_LOCK_NONE)
+    return ResultCode(rawValue: code).primary == .busy
   }
 
   /// Fills the buffer from an offset on, and returns the number of bytes read, which is smaller at
@@ -93,6 +105,24 @@ extension StoreFileInspection {
     } catch {
       return error
     }
+  }
+}
+
+/// The locks that connections have on a database file.
+package enum DatabaseLocks {
+  private static let maximumTries = 20
+
+  /// Returns whether a connection of any process locks a file for longer than 200 milliseconds.
+  ///
+  /// In WAL mode, each connection that has read does, as long as it's open. The file is neither
+  /// read nor changed, so it may be corrupt. A file that can't be written isn't examined.
+  package static func areHeld(path: String) -> Bool {
+    guard let file = try? DatabaseFile(path: path, canLock: true) else { return false }
+    for _ in 1..<maximumTries {
+      guard file.isLocked() else { return false }
+      sqlite3_sleep(10)
+    }
+    return file.isLocked()
   }
 }
 
