@@ -224,6 +224,8 @@ extension SQLiteStore {
 
   /// Returns the keys of the destinations in the store that an overwritten owner doesn't know,
   /// because others have added them, in their order: they follow the others.
+  ///
+  /// One that this save adds to another owner of the same column isn't among them.
   private func unknownKeys(
     _ value: ToManyValue, of mapped: SQLToMany, _ owner: NSManagedObject,
     except list: [NSManagedObject], _ plan: SavePlan, present: [Int64: Int64?]
@@ -233,7 +235,16 @@ extension SQLiteStore {
     else { return [] }
     let rootIndex = EntityLayout.of(destination).rootIndex &+ owner.layout.rootOffset
     let deleted = plan.deleted.filter { $0.layout.rootIndex == rootIndex }
-    let known = Set((list + Array(value.removed) + deleted).map(\.primaryKey))
+    var known = Set((list + Array(value.removed) + deleted).map(\.primaryKey))
+    guard present.keys.contains(where: { !known.contains($0) }) else { return [] }
+    if let sql = translator.updateHiddenInverse(mapped) {
+      for other in plan.written(where: \.hasLists) where other !== owner {
+        for (list, value) in changedLists(of: other)
+        where translator.updateHiddenInverse(list) == sql {
+          known.formUnion(value.added.map(\.primaryKey))
+        }
+      }
+    }
     return present.keys.filter { !known.contains($0) }
       .sorted { ((present[$0] ?? nil) ?? 0, $0) < ((present[$1] ?? nil) ?? 0, $1) }
   }
