@@ -19,7 +19,9 @@ package enum AtomicFile {
     _ data: Data, to path: String, through temporary: String, permissions: UInt32? = nil,
     syncs: Bool
   ) -> Int32? {
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    // Nobody can read a private file's content before it has its permissions.
+    let file = open(
+      temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions == nil ? 0o666 : 0o600)
     guard file >= 0 else { return errno }
     var problem = append(data, to: file)
     if let permissions, problem == nil, fchmod(file, permissions) != 0 { problem = errno }

@@ -28,6 +28,24 @@ struct AtomicFileTests {
     if let permissions { #expect(status.st_mode & 0o777 == permissions) }
   }
 
+  @Test func privateFilesArePrivateWhileTheyAreWritten() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (file, temporary, end) = (folder.path + "/a", folder.path + "/b", folder.path + "/end")
+    Thread.detachNewThread {
+      _ = AtomicFile.write(
+        Data(count: 50_000_000), to: file, through: temporary, permissions: 0o600, syncs: false)
+      mkdir(end, 0o700)
+    }
+    var modes: Set<mode_t> = []
+    var status = stat()
+    while stat(end, &status) != 0 {
+      if stat(temporary, &status) == 0 { modes.insert(status.st_mode & 0o777) }
+    }
+    #expect(modes.isSubset(of: [0o600]))
+    #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+  }
+
   @Test func failedReplacementsLeaveNothing() throws {
     let folder = try Self.folder()
     defer { try? FileManager.default.removeItem(at: folder) }
