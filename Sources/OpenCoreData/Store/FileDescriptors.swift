@@ -102,7 +102,7 @@ enum FileDescriptors {
 
   /// Writes bytes at the end of an open file, and syncs it to disk if requested.
   static func append(_ value: Data, to file: Int32, syncs: Bool = true) throws(FileProblem) {
-    if let problem = value.withUnsafeBytes({ put($0, into: file) }) { throw problem }
+    if let problem = AtomicFile.append(value, to: file) { throw FileProblem(problem) }
     guard !syncs || fsync(file) == 0 else { throw FileProblem(errno) }
   }
 
@@ -182,7 +182,7 @@ enum FileDescriptors {
       if count == 0 { return }
       guard count > 0 else { throw FileProblem(errno) }
       let part = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-      if let problem = put(part, into: copy) { throw problem }
+      if let problem = AtomicFile.append(part, to: copy) { throw FileProblem(problem) }
     }
   }
 
@@ -206,16 +206,5 @@ enum FileDescriptors {
       throw FileProblem(reason: "it has \(info.st_size) bytes, and the limit is \(limit)")
     }
     return (file, Int64(info.st_size))
-  }
-
-  private static func put(_ bytes: UnsafeRawBufferPointer, into file: Int32) -> FileProblem? {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let part = UnsafeRawBufferPointer(rebasing: rest)
-      let count = Foundation.write(file, part.baseAddress, part.count)
-      guard count > 0 else { return FileProblem(errno) }
-      rest = rest.dropFirst(count)
-    }
-    return nil
   }
 }
