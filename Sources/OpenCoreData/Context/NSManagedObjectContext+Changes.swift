@@ -238,6 +238,10 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// Returns the destination of a changed one-to-one relationship in the row, if the change hasn't
   /// released it: others have saved it since.
+  ///
+  /// Its row may be older, and so may this object's: what a fault of it would read decides.
+  ///
+  /// **Cost:** if its side is unchanged, that of a fault.
   fileprivate final func savedPartner(
     _ relationship: NSRelationshipDescription
   ) -> NSManagedObject? {
@@ -247,9 +251,17 @@ extension NSManagedObject {
       let other = destination(of: row, layout.slots[index]),
       case .slot(let back) = other.position(of: inverse.name)
     else { return nil }
-    guard other.hasChanges, other.destination(other.layout.slots[back]) !== self else {
+    let slot = other.layout.slots[back]
+    if other.isInserted || other.values?.isChanged(back) == true {
+      return other.destination(slot) === self ? other : nil
+    }
+    do {
+      guard let newest = try context?.visibleRow(of: other) else { return nil }
+      defer { newest.release() }
+      return other.destination(of: newest, slot) === self ? other : nil
+    } catch {
+      // Applying the rule fails, too, and is tried again.
       return other
     }
-    return nil
   }
 }

@@ -96,6 +96,41 @@ struct DeletionConflictTests {
   }
 
   @Test(
+    "A cascade rule doesn't delete a former partner that another context has given to another one",
+    arguments: StoreKind.allCases, policies)
+  func formerPartnersAreKept(kind: StoreKind, type: NSMergePolicyType) throws {
+    let model = try KinshipModel.make()
+    let person = try #require(model.entitiesByName["Person"])
+    person.relationshipsByName["spouseOf"]?.deleteRule = .cascadeDeleteRule
+    let stack = try SharedStack(kind, model)
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: type)))
+    try first.performAndWait {
+      let people = ["p", "q", "r", "s"].map { first.make("Person", ["name": $0]) }
+      people[0].setValue(people[1], forKey: "spouseOf")
+      try first.save()
+      try second.performAndWait {
+        let twins = people.map(second.twin)
+        #expect(twins[0].one("spouseOf") === twins[1])
+        twins[0].setValue(twins[2], forKey: "spouseOf")
+        people[1].setValue(people[3], forKey: "spouse")
+        try first.save()
+        second.refresh(twins[1], mergeChanges: false)
+        #expect(twins[1].one("spouse") === twins[3])
+        second.delete(twins[0])
+        second.processPendingChanges()
+        #expect(twins.map(\.isDeleted) == [true, false, true, false])
+        try second.save()
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      let people = try third.everyObject(of: "Person")
+      #expect(people.map { $0.nameValue } == ["q", "s"])
+      #expect(people.first?.one("spouse")?.nameValue == "s")
+    }
+  }
+
+  @Test(
     "The overwrite policy writes no reference to a row that another context has deleted",
     arguments: StoreKind.allCases)
   func overwrittenReferencesHaveRows(kind: StoreKind) throws {
