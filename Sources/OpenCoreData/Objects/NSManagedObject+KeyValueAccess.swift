@@ -314,6 +314,9 @@ extension NSManagedObject: KeyValueReadable {
   }
 
   /// Sets an attribute of a realized object to a value that fits its slot, and records the change.
+  ///
+  /// Inlined, because copying a value whose case isn't known is a call.
+  @inline(__always)
   final func set(_ value: RowValue, at index: Int) {
     noteChange()
     change(.raw(value), at: index)
@@ -340,6 +343,7 @@ extension NSManagedObject: KeyValueReadable {
   }
 
   /// Replaces a slot's value; reading checks the changed values from now on.
+  @inline(__always)
   final func change(_ value: ObjectValue, at index: Int) {
     state.insert(.overridden)
     if values == nil { _ = makeStorage() }

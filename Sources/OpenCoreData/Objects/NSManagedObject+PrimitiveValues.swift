@@ -283,14 +283,14 @@ extension NSManagedObject {
   @usableFromInline @inline(never)
   final func set(_ value: Int64?, at position: SlotPosition) {
     willAccess()
-    set(value.map { .int64($0) } ?? .null, at: position.index)
+    if let value { set(.int64(value), at: position.index) } else { set(.null, at: position.index) }
   }
 
   /// Sets a floating-point number or a date; `nil` is `nil`.
   @usableFromInline @inline(never)
   final func set(_ value: Double?, at position: SlotPosition) {
     willAccess()
-    set(value.map { .double($0) } ?? .null, at: position.index)
+    if let value { set(.double(value), at: position.index) } else { set(.null, at: position.index) }
   }
 
   /// Sets a string; `nil` is `nil`.
@@ -298,7 +298,7 @@ extension NSManagedObject {
   final func set(_ value: String?, at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>) {
     willAccess()
     if let position = fixed ?? position(name, as: .string) {
-      set(value.map { .text($0) } ?? .null, at: position.index)
+      if let value { set(.text(value), at: position.index) } else { set(.null, at: position.index) }
     } else {
       write(value, to: anyPlace(fixed, name))
     }

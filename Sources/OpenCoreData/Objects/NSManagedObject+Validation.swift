@@ -31,6 +31,9 @@ extension NSManagedObject {
         failures.append(failure)
       }
     }
+    guard hasOverrides || !layout.rules.areLimitedToSlots else {
+      return try NSError.throwValidation(failures)
+    }
     for (index, composite) in layout.composites.enumerated()
     where hasOverrides || layout.rules.hasRule(at: .composite(index)) {
       if let failure = validate(.composite(index), composite.name, hasOverrides) {

@@ -80,6 +80,7 @@ final class ObjectValues {
   /// Stores a value that replaces the row's.
   ///
   /// The old value is released last: nothing here is used after its `deinit` may have run.
+  @inline(__always)
   func change(_ value: ObjectValue, at index: Int) {
     changed.insert(index)
     store(value, at: index)
@@ -146,6 +147,7 @@ final class ObjectValues {
     }
   }
 
+  @inline(__always)
   private func store(_ value: ObjectValue, at index: Int) {
     checkPosition(index)
     if let texts { texts[index] = nil }

@@ -14,6 +14,8 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private let composites: [NSCompositeAttributeDescription]
   /// The rules for transient attributes and to-one relationships, by their index.
   private let transients: [TransientRule?]
+  /// Whether no to-many relationship, composite attribute, or transient property has a rule.
+  let areLimitedToSlots: Bool
 
   private struct SlotRule {
     let kind: RowSlot.Kind
@@ -65,6 +67,9 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
         least: max(relationship.minCount, relationship.isOptional ? 0 : 1),
         most: relationship.maxCount)
     }
+    areLimitedToSlots =
+      self.toMany.allSatisfy { $0 == nil } && self.transients.allSatisfy { $0 == nil }
+      && !composites.contains(where: \.hasRequiredElement)
   }
 
   /// Returns the rule for a transient property; `nil` if every value is valid.
