@@ -137,7 +137,8 @@ extension NSManagedObject {
       if slot.kind.isToOne, isChangedHere { setDestination(destination(of: newest, slot), slot) }
       values?.forget(slot.index)
     }
-    take(newest)
+    // The deletion of a destination may be discarded, too.
+    take(newest, leavesDeleted: !storeTrumps)
     values?.forgetUnchanged(firstTransient: layout.firstTransient)
     context?.changes.eventRefreshed.insert(self)
     awake(fromSnapshotEvents: .mergePolicy)

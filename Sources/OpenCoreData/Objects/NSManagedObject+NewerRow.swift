@@ -10,7 +10,9 @@ extension NSManagedObject {
   /// inverses are updated. Another one becomes `nil` if an unsaved change of its new destination
   /// has removed this object, or if the delete rule of that is to be applied. **Cost:** a fault for
   /// the destination of a changed one.
-  final func take(_ newest: Row) {
+  ///
+  /// - Parameter leavesDeleted: Whether delete rules of destinations are applied now.
+  final func take(_ newest: Row, leavesDeleted: Bool = true) {
     let earlier = row
     defer { earlier.release() }
     newest.retain()
@@ -23,7 +25,7 @@ extension NSManagedObject {
         let inverse = slot.relationship.inverseRelationship
       else { continue }
       guard values?.isChanged(slot.index) == true else {
-        leaveDestination(slot, inverse)
+        leaveDestination(slot, inverse, leavesDeleted)
         continue
       }
       guard inverse.isToMany else { continue }
@@ -40,11 +42,13 @@ extension NSManagedObject {
 
   /// Sets a to-one to `nil` if its destination in the row has removed this object by an unsaved
   /// change, or is deleted with the rule Nullify.
-  private func leaveDestination(_ slot: RowSlot, _ inverse: NSRelationshipDescription) {
+  private func leaveDestination(
+    _ slot: RowSlot, _ inverse: NSRelationshipDescription, _ leavesDeleted: Bool
+  ) {
     guard let other = registeredDestination(slot, in: row) else { return }
     let leaves =
       other.isDeleted
-      ? inverse.deleteRule == .nullifyDeleteRule
+      ? leavesDeleted && inverse.deleteRule == .nullifyDeleteRule
       : other.unsavedMembership(of: self, in: inverse) == false
     guard leaves else { return }
     noteChange()

@@ -168,4 +168,38 @@ struct DiscardedDeletionTests {
       #expect(try third.all("Person").map { $0.one("residentOf") } == [nil])
     }
   }
+
+  @Test(
+    "What another context has made refer to it keeps the reference",
+    arguments: StoreKind.allCases,
+    [NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
+  func newReferencesToKeptObjectsAreKept(kind: StoreKind, type: NSMergePolicyType) throws {
+    let stack = try SharedStack(kind, KinshipModel.make())
+    let (first, second) = (stack.context(), stack.context(NSMergePolicy(merge: type)))
+    try first.performAndWait {
+      let people = ["p", "q"].map { first.make("Person", ["name": $0]) }
+      try first.save()
+      try second.performAndWait {
+        let twins = people.map(second.twin)
+        #expect(twins[1].one("spouseOf") == nil)
+        twins[1].setValue("changed", forKey: "name")
+        second.delete(twins[0])
+        second.processPendingChanges()
+        people[0].setValue(people[1], forKey: "spouse")
+        people[1].setValue(people[0], forKey: "parent")
+        people[0].setValue("kept", forKey: "name")
+        try first.save()
+        try second.save()
+        #expect(twins[0].one("spouse") === twins[1] && twins[1].one("spouseOf") === twins[0])
+        #expect(twins[0].set("children") == [twins[1]] && twins[1].one("parent") === twins[0])
+      }
+    }
+    let third = kind == .sqlite ? try stack.foreignContext() : stack.context()
+    try third.performAndWait {
+      let people = try third.everyObject(of: "Person")
+      let (kept, other) = (people[0], people[1])
+      #expect(kept.nameValue == "kept" && kept.one("spouse") === other)
+      #expect(other.one("spouseOf") === kept && other.one("parent") === kept)
+    }
+  }
 }
