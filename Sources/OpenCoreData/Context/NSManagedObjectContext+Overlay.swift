@@ -144,14 +144,20 @@ extension NSManagedObjectContext {
   /// reads, can have changed the positions of unchanged objects.
   private func changesOrder(of plan: FetchPlan) -> Bool {
     let keys = plan.relatedSortKeys
-    return !keys.isEmpty
-      && changes.updated.array.contains { object in
-        let names = object.changedSlots().map(\.name)
-        return keys.contains { entity, key in
-          object.layout.entity.isKind(of: entity)
-            && names.contains { $0 == key || $0.hasPrefix(key + ".") }
-        }
+    return !keys.isEmpty && hasChanges(of: keys)
+  }
+
+  /// Returns whether this context or a parent, whose values this context reads, has unsaved changes
+  /// of properties.
+  private func hasChanges(of keys: [(entity: NSEntityDescription, key: String)]) -> Bool {
+    let isChanged = changes.updated.array.contains { object in
+      let names = object.changedSlots().map(\.name)
+      return keys.contains { entity, key in
+        object.layout.entity.isKind(of: entity)
+          && names.contains { $0 == key || $0.hasPrefix(key + ".") }
       }
+    }
+    return isChanged || askParent { $0.hasChanges(of: keys) } == true
   }
 }
 

@@ -30,10 +30,12 @@ extension NSManagedObjectContext {
       perform { [self] in ending.end { try self.fetch(fetch) } }
       return result
     }
+    let requested = plan
     if let widened = widened(plan) { plan = widened }
     let progress = result.progress
     plan.rowsRead = { progress?.completedUnitCount = Int64($0) }
-    let work = BackgroundFetch(plan: plan.at(store), store: store, scope: scope)
+    let work = BackgroundFetch(
+      requested: requested, plan: plan.at(store), store: store, scope: scope)
     // The work updates the progress, and is retained until it has ended.
     progress?.cancellationHandler = { [weak work] in work?.interrupt() }
     DispatchQueue.global().async { [self] in
@@ -61,7 +63,9 @@ extension NSManagedObjectContext {
   ) throws -> [NSManagedObject] {
     let plan = work.plan
     // Of the rows within the limit, changes made in the meantime may have removed some.
-    if let widened = widened(plan) { return try fetchObjects(widened) }
+    if let widened = widened(work.requested), !plan.readsRows(of: widened) {
+      return try fetchObjects(widened)
+    }
     sweepBeforeLoad()
     var objects = makeObjects(work.takeRows(), from: reading.reader, plan)
     objects = try overlay(plan, on: objects)
@@ -101,6 +105,8 @@ private struct AsynchronousEnding<T>: @unchecked Sendable {  // used only on the
 /// queue.
 final class BackgroundFetch: @unchecked Sendable {
   // `rows` and `scope` are passed from one queue to the next; locks guard all other properties
+  /// The plan before it was widened.
+  let requested: FetchPlan
   let plan: FetchPlan
   let store: RowStore
   /// Counts and reports for the context, whose own scope belongs to its queue.
@@ -115,7 +121,10 @@ final class BackgroundFetch: @unchecked Sendable {
     let reader: any StoreReader
   }
 
-  init(plan: FetchPlan, store: RowStore, scope context: ProfileScope) {
+  init(
+    requested: FetchPlan, plan: FetchPlan, store: RowStore, scope context: ProfileScope
+  ) {
+    self.requested = requested
     self.plan = plan
     self.store = store
     scope = ProfileScope(hub: context.hub)

@@ -61,6 +61,12 @@ struct FetchPlan {
     return isTooMany || isMore ? 0 : total
   }
 
+  /// Returns whether a plan with the same offset reads at least as many rows as another one.
+  func readsRows(of other: FetchPlan) -> Bool {
+    guard offset == other.offset else { return false }
+    return limit == 0 || (other.limit > 0 && other.limit <= limit)
+  }
+
   /// Returns the plan for the rows of one of several stores.
   func at(_ store: CachingStore) -> FetchPlan {
     guard store.storeIndex != layout.storeIndex || store.isIncremental else { return self }

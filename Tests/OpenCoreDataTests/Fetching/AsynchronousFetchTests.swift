@@ -91,6 +91,25 @@ struct AsynchronousFetchTests {
     }
   }
 
+  @Test("A page is full even if more objects are deleted while the fetch runs")
+  func pageIsFullAfterDeletionsWhileItRuns() async throws {
+    let (_, context) = try store(.sqlite, count: 9)
+    context.performAndWait {
+      let first = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
+      first.setValue("a", forKey: "name")
+    }
+    let page = request()
+    page.fetchLimit = 3
+    let result = try await run(context, page) { _ in
+      let stored = (try? context.fetch(request()))?.dropFirst() ?? []
+      for object in stored.prefix(2) { context.delete(object) }
+    }
+    context.performAndWait {
+      let names = result.finalResult?.map { $0.value(forKey: "name") as? String }
+      #expect(names == ["a", "e00002", "e00003"])
+    }
+  }
+
   @Test("S6.38 S-C28 a canceled fetch returns only error 3072")
   func canceledFetchReturnsOnlyAnError() async throws {
     let (stack, context) = try store(.sqlite, count: 20)

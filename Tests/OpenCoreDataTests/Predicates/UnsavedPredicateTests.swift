@@ -423,4 +423,37 @@ import Testing
       #expect(try found(0) == "12437")
     }
   }
+
+  @Test(
+    "A child's order by a key path has its parent's unsaved values of related objects",
+    arguments: [StoreKind.sqlite, .memory])
+  func childOrdersHaveUnsavedValuesOfTheParent(kind: StoreKind) throws {
+    let context = try SharedStack(kind, Self.model()).context()
+    try context.performAndWait {
+      fill(context)
+      let pets = try context.everyObject(of: "Pet").sorted {
+        ($0.value(forKey: "age") as? Int ?? 0) < ($1.value(forKey: "age") as? Int ?? 0)
+      }
+      for (index, pet) in pets.enumerated() { pet.setValue("\(index)", forKey: "name") }
+      try context.save()
+      // Ann has 0, 3, and 4; Cid has 1 and 2.
+      (pets[1].value(forKey: "owner") as? NSManagedObject)?.setValue("Aaa", forKey: "name")
+      let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      child.parent = context
+      let last = pets[4].objectID
+      try child.performAndWait {
+        child.object(with: last).setValue("5", forKey: "name")
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Pet")
+        request.sortDescriptors = ["owner.name", "name"].map {
+          NSSortDescriptor(key: $0, ascending: true)
+        }
+        for (limit, expected) in [(0, "12035"), (3, "120")] {
+          request.fetchLimit = limit
+          let objects = try child.fetch(request)
+          let names = objects.compactMap { $0.value(forKey: "name") as? String }
+          #expect(names.joined() == expected)
+        }
+      }
+    }
+  }
 }
