@@ -105,8 +105,10 @@ extension LogAggregator {
 
   /// Returns the entity in an object ID's URI: `<x-coredata://STORE/Country/p4>`.
   static func entity(in text: LogBytes) -> String? {
-    guard let path = text.after("x-coredata://")?.after("/") else { return nil }
-    let name = path.bytes.prefix(InputLimits.logName).prefix {
+    guard let uri = text.after("x-coredata://"), let slash = uri.index(of: UInt8(ascii: "/")) else {
+      return nil
+    }
+    let name = uri.bytes[(slash + 1)...].prefix(InputLimits.logName).prefix {
       $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">") && !$0.isWhitespace
     }
     return name.isEmpty ? nil : LogBytes(name).string

@@ -95,11 +95,11 @@ extension LogAggregator {
     confirm()
     reveal(isCount: false)
     beginInternal()
-    guard let open = thread.nesting.answer(time) else {
+    guard let statement = thread.nesting.answer(time) else {
       unmatched += 1
       return
     }
-    shapes[open.statement].connection += time
+    shapes[statement].connection += time
   }
 
   /// Records the time of a request that doesn't return rows, such as a pragma or a batch request.

@@ -93,12 +93,13 @@ package struct LogBytes: Sendable {
   }
 
   /// Returns the offset of a byte of a string that's less common in logs than most: the first
-  /// that's neither a space, a lowercase letter, nor a digit.
+  /// that's neither a space, a frequent lowercase letter, nor a digit.
   private static func rarest(in text: StaticString) -> Int {
     var offset = 0
     while offset < text.utf8CodeUnitCount {
       let byte = text.utf8Start[offset]
-      if byte != 0x20, !byte.isLower, !byte.isDigit { return offset }
+      let isRare = byte == UInt8(ascii: "k") || byte == UInt8(ascii: "w") || !byte.isLower
+      if isRare, byte != 0x20, !byte.isDigit { return offset }
       offset += 1
     }
     return text.utf8CodeUnitCount > 1 && text.utf8Start[0] == 0x20 ? 1 : 0
@@ -174,7 +175,7 @@ extension LogBytes: Hashable {
     }
   }
 
-  /// Hashes eight bytes at a time, with a key that differs between processes, so that a log can't
+  /// Hashes sixteen bytes at a time, with a key that differs between processes, so that a log can't
   /// contain texts that collide.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(keyedHash)
@@ -188,21 +189,27 @@ extension LogBytes: Hashable {
   var keyedHash: UInt64 {
     let (seed, factor) = LogBytes.hashKey
     return bytes.withUnsafeBytes { buffer in
-      var hash = seed ^ UInt64(buffer.count)
-      var offset = 0
-      while offset + 8 <= buffer.count {
-        let word = buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        let product = (hash ^ word).multipliedFullWidth(by: factor)
+      let count = buffer.count
+      var hash = seed ^ UInt64(count)
+      func word(_ offset: Int) -> UInt64 {
+        buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      }
+      func mix(_ first: UInt64, _ second: UInt64) {
+        let product = (hash ^ first).multipliedFullWidth(by: factor ^ second)
         hash = (product.high ^ product.low) &+ seed
-        offset += 8
       }
-      var rest: UInt64 = 0
-      while offset < buffer.count {
-        rest = rest << 8 | UInt64(buffer[offset])
-        offset += 1
+      guard count >= 8 else {
+        mix(buffer.reduce(0) { $0 << 8 | UInt64($1) }, 0)
+        return hash
       }
-      let product = (hash ^ rest).multipliedFullWidth(by: factor)
-      return product.high ^ product.low
+      var offset = 0
+      while offset + 16 < count {
+        mix(word(offset), word(offset + 8))
+        offset += 16
+      }
+      // The last bytes, of which some can be part of the words before.
+      mix(word(max(0, count - 16)), word(count - 8))
+      return hash
     }
   }
 }

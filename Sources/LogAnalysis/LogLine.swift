@@ -65,7 +65,7 @@ struct LogLine {
 
   /// Returns the thread in the prefix of a line, or else the process.
   static func thread(in prefix: LogBytes) -> LogBytes {
-    if let end = prefix.lastRange(of: "]")?.lowerBound,
+    if let end = prefix.bytes.lastIndex(of: UInt8(ascii: "]")),
       let start = prefix.bytes[..<end].lastIndex(of: UInt8(ascii: "["))
     {
       let inside = LogBytes(prefix.bytes[(start + 1)..<end])
@@ -252,10 +252,9 @@ struct LogLine {
 extension LogBytes {
   /// The thread of `73416:2971038`, or `nil` for other text, such as a time.
   fileprivate var thread: LogBytes? {
-    guard first?.isDigit == true, let thread = after(":"), !thread.isEmpty,
-      thread.bytes.allSatisfy({ $0.isWord })
-    else { return nil }
-    return thread
+    guard first?.isDigit == true, let colon = index(of: UInt8(ascii: ":")) else { return nil }
+    let thread = bytes[(colon + 1)...]
+    return !thread.isEmpty && thread.allSatisfy(\.isWord) ? LogBytes(thread) : nil
   }
 }
 

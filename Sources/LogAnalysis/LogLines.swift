@@ -12,8 +12,6 @@ package final class LogLines {
 
   /// The number of lines returned so far.
   package var count: Int { buffer.count }
-  /// The error that ended reading before the end of the input, or `nil`.
-  package private(set) var problem: InvalidInputError?
   /// Whether the log is binary: whether a NUL byte is in its first 4,096 bytes.
   package private(set) var isBinary = false
   private let path: String
@@ -24,7 +22,9 @@ package final class LogLines {
   private var hasBegun = false
   private let descriptor: Int32
   private let closes: Bool
-  // Several times a line; only one method at a time uses them, on one thread.
+  // For each line; only one method at a time uses them, on one thread.
+  /// The error that ended reading before the end of the input, or `nil`.
+  @exclusivity(unchecked) package private(set) var problem: InvalidInputError?
   @exclusivity(unchecked) private var buffer = LineBuffer()
   @exclusivity(unchecked) private var isAtEnd = false
 

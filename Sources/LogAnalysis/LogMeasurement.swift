@@ -1,3 +1,4 @@
+import Foundation
 import WorkbenchText
 
 /// The time and the numbers that a message reports.
@@ -104,10 +105,9 @@ extension LogMeasurement {
     /// Skips a string, and returns whether it was next.
     mutating func skip(_ string: StaticString) -> Bool {
       let length = string.utf8CodeUnitCount
-      guard text.count - index >= length else { return false }
-      for offset in 0..<length where text[index + offset] != string.utf8Start[offset] {
-        return false
-      }
+      guard let start = text.baseAddress, text.count - index >= length,
+        memcmp(start + index, string.utf8Start, length) == 0
+      else { return false }
       index += length
       return true
     }

@@ -45,14 +45,14 @@ struct LogNesting {
     return open.count > InputLimits.openStatements ? open.removeFirst() : nil
   }
 
-  /// Records SQLite's time for the innermost statement that has none, and returns the statement.
-  mutating func answer(_ microseconds: Int) -> Open? {
+  /// Records SQLite's time for the innermost execution that has none, and returns its statement.
+  mutating func answer(_ microseconds: Int) -> Int? {
     guard
       let position = open.lastIndex(where: { $0.connection == nil && !$0.isCount })
         ?? open.lastIndex(where: { $0.connection == nil })
     else { return nil }
     open[position].connection = microseconds
-    return open[position]
+    return open[position].statement
   }
 
   /// Removes and returns the statement that a total time closes, or returns `nil` if none is open.

@@ -189,14 +189,14 @@ package struct LogReader {
       let thread = LogLine.thread(in: prefix)
       last = (prefix, LogTime(in: prefix), LogThread(thread))
       tally.timeline?.name(last.thread, thread)
+      note(last.time)
     }
     message = LogMessage(
       line: line ?? report.lines, logClass: logClass, text: text, time: last.time,
       thread: last.thread)
     message.classify()
-    note(message.time)
     isExplaining = message.kind == .explain || message.kind == .plan
-    isInList = message.listsObjects
+    isInList = message.kind == .fetchResult && message.listsObjects
     isOpen = message.kind != .section
     guard let kind = message.kind else {
       report.unrecognized += 1

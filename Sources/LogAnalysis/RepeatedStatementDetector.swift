@@ -8,13 +8,18 @@ import WorkbenchText
 struct RepeatedStatementDetector {
   /// The values that all statements of a repetition share.
   private struct Key: Hashable {
-    var kind: LogStorm.Kind
-    var subject: String
-    var statement: Int
+    let kind: LogStorm.Kind
+    let subject: String
+    let statement: Int
 
-    /// Hashes the statement only, which nearly always determines the other values.
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(statement)
+    init(_ occurrence: Occurrence) {
+      (kind, subject) = (occurrence.kind, occurrence.subject)
+      statement = occurrence.statement
+    }
+
+    func isKey(of occurrence: Occurrence) -> Bool {
+      kind == occurrence.kind && subject == occurrence.subject
+        && statement == occurrence.statement
     }
   }
 
@@ -28,14 +33,8 @@ struct RepeatedStatementDetector {
     var lastSeconds: Double?
     var microseconds = 0
 
-    /// Adds a statement, and returns the repetition that ended before it, or `nil` if it's part of
-    /// the same.
-    mutating func add(_ occurrence: Occurrence) -> Run? {
-      var ended: Run?
-      if count > 0, isApart(occurrence) {
-        ended = self
-        self = Run(thread: thread)
-      }
+    /// Adds a statement.
+    mutating func add(_ occurrence: Occurrence) {
       if count == 0 {
         firstLine = occurrence.line
         firstTime = occurrence.time
@@ -45,10 +44,10 @@ struct RepeatedStatementDetector {
       lastOrdinal = occurrence.ordinal
       lastSeconds = occurrence.time.seconds
       microseconds += occurrence.microseconds
-      return ended
     }
 
-    private func isApart(_ occurrence: Occurrence) -> Bool {
+    /// Returns whether a statement isn't part of the repetition, which ends before it.
+    func isApart(_ occurrence: Occurrence) -> Bool {
       let between = occurrence.ordinal - lastOrdinal - 1
       if between > (occurrence.kind == .faultStorm ? 20 : 4) { return true }
       guard let before = lastSeconds, let now = occurrence.time.seconds else { return false }
@@ -62,31 +61,35 @@ struct RepeatedStatementDetector {
   /// The repetitions of a key that can continue, each on another thread.
   private struct Runs {
     private static let limit = 16
+    let key: Key
     private(set) var all: [Run] = []
 
-    /// Adds a statement, and returns the repetition that ended before it, or that of another thread
-    /// if there are too many.
-    mutating func add(_ occurrence: Occurrence) -> Run? {
+    /// Adds a statement, which ends the repetition before it, or if there are too many, that of
+    /// another thread.
+    mutating func add(_ occurrence: Occurrence, _ storms: inout Storms) {
       if let position = all.firstIndex(where: { $0.thread == occurrence.thread }) {
-        return all[position].add(occurrence)
+        if all[position].isApart(occurrence) {
+          storms.add(all[position], key)
+          all[position] = Run(thread: occurrence.thread)
+        }
+        all[position].add(occurrence)
+        return
       }
-      var oldest: Run?
       if all.count >= Runs.limit,
         let position = all.indices.min(by: { all[$0].lastLine < all[$1].lastLine })
       {
-        oldest = all.remove(at: position)
+        storms.add(all.remove(at: position), key)
       }
       var run = Run(thread: occurrence.thread)
-      _ = run.add(occurrence)
+      run.add(occurrence)
       all.append(run)
-      return oldest
     }
   }
 
-  private var runs: [Key: Runs] = [:]
-  private var storms: [Key: LogStorm] = [:]
-  /// The number of keys of each statement.
-  private var keyCounts: [Int: Int] = [:]
+  /// The repetitions that can continue, by statement; each has one key, unless its faults have
+  /// several subjects.
+  private var runs: [Int: [Runs]] = [:]
+  private var storms = Storms()
 
   /// A statement in a log that can be part of a repetition.
   struct Occurrence {
@@ -103,22 +106,24 @@ struct RepeatedStatementDetector {
 
   /// Processes a statement.
   mutating func add(_ occurrence: Occurrence) {
-    let key = Key(
-      kind: occurrence.kind, subject: occurrence.subject, statement: occurrence.statement)
-    let count = runs.count
-    let ended = runs[key, default: Runs()].add(occurrence)
-    if let ended { close(ended, key) }
-    guard runs.count > count else { return }
-    // All keys of a statement have the same hash.
-    let keys = keyCounts[key.statement, default: 0]
-    guard keys < InputLimits.statementSubjects || key.subject == RepeatedStatementDetector.others
-    else {
-      runs[key] = nil
-      var other = occurrence
-      other.subject = RepeatedStatementDetector.others
-      return add(other)
+    RepeatedStatementDetector.add(
+      occurrence, to: &runs[occurrence.statement, default: []], &storms)
+  }
+
+  private static func add(
+    _ occurrence: Occurrence, to runs: inout [Runs], _ storms: inout Storms
+  ) {
+    if let position = runs.firstIndex(where: { $0.key.isKey(of: occurrence) }) {
+      return runs[position].add(occurrence, &storms)
     }
-    keyCounts[key.statement] = keys + 1
+    var occurrence = occurrence
+    if runs.count >= InputLimits.statementSubjects, occurrence.subject != others {
+      occurrence.subject = others
+      return add(occurrence, to: &runs, &storms)
+    }
+    var added = Runs(key: Key(occurrence))
+    added.add(occurrence, &storms)
+    runs.append(added)
   }
 
   /// The subject of a statement's faults beyond the maximum number of subjects.
@@ -126,33 +131,39 @@ struct RepeatedStatementDetector {
 
   /// The findings so far, largest first.
   var found: [LogStorm] {
-    var detector = self
-    for (key, runs) in runs {
-      for run in runs.all { detector.close(run, key) }
+    var storms = storms
+    for runs in runs.values.joined() {
+      for run in runs.all { storms.add(run, runs.key) }
     }
-    return detector.storms.values.sorted {
+    return storms.all.values.sorted {
       ($0.count, $1.firstLine, $1.name) > ($1.count, $0.firstLine, $0.name)
     }
   }
 
-  private mutating func close(_ run: Run, _ key: Key) {
-    guard run.count >= LogStorm.threshold else { return }
-    guard var storm = storms[key] else {
-      storms[key] = LogStorm(
-        kind: key.kind, subject: key.subject, statement: key.statement, runs: 1, count: run.count,
-        longest: run.count, firstLine: run.firstLine, lastLine: run.lastLine,
-        firstTime: run.firstTime.text, microseconds: run.microseconds)
-      return
+  /// The findings of the repetitions that ended.
+  private struct Storms {
+    private(set) var all: [Key: LogStorm] = [:]
+
+    /// Adds a repetition that ended, if it's long enough.
+    mutating func add(_ run: Run, _ key: Key) {
+      guard run.count >= LogStorm.threshold else { return }
+      guard var storm = all[key] else {
+        all[key] = LogStorm(
+          kind: key.kind, subject: key.subject, statement: key.statement, runs: 1,
+          count: run.count, longest: run.count, firstLine: run.firstLine, lastLine: run.lastLine,
+          firstTime: run.firstTime.text, microseconds: run.microseconds)
+        return
+      }
+      storm.runs += 1
+      storm.count += run.count
+      storm.longest = max(storm.longest, run.count)
+      // Those of other threads can have begun earlier, or ended later.
+      if run.firstLine < storm.firstLine {
+        (storm.firstLine, storm.firstTime) = (run.firstLine, run.firstTime.text)
+      }
+      storm.lastLine = max(storm.lastLine, run.lastLine)
+      storm.microseconds += run.microseconds
+      all[key] = storm
     }
-    storm.runs += 1
-    storm.count += run.count
-    storm.longest = max(storm.longest, run.count)
-    // Those of other threads can have begun earlier, or ended later.
-    if run.firstLine < storm.firstLine {
-      (storm.firstLine, storm.firstTime) = (run.firstLine, run.firstTime.text)
-    }
-    storm.lastLine = max(storm.lastLine, run.lastLine)
-    storm.microseconds += run.microseconds
-    storms[key] = storm
   }
 }
