@@ -311,19 +311,24 @@ package enum LogClass: UInt8, CaseIterable, Sendable {
 
   /// Returns the class for a word before a colon, or `nil` if the word isn't a class.
   init?(_ word: LogBytes) {
-    guard let known = word.bytes.withUnsafeBufferPointer({ LogClass($0) }) else { return nil }
-    self = known
-  }
-
-  /// Returns the class for a word in memory, or `nil` if the word isn't a class.
-  init?(_ word: UnsafeBufferPointer<UInt8>) {
-    guard let start = word.baseAddress,
+    guard
       let known = LogClass.words.first(where: {
-        $0.word.utf8CodeUnitCount == word.count
-          && memcmp(start, $0.word.utf8Start, word.count) == 0
+        word.count == $0.word.utf8CodeUnitCount && word.starts(with: $0.word)
       })
     else { return nil }
     self = known.logClass
+  }
+
+  /// Returns the class that text in memory begins with, before a colon; `nil` if there's none.
+  static func beginning(
+    _ text: UnsafeBufferPointer<UInt8>
+  ) -> (word: StaticString, logClass: LogClass)? {
+    guard let start = text.baseAddress else { return nil }
+    return words.first { word, _ in
+      let length = word.utf8CodeUnitCount
+      return length < text.count && text[length] == UInt8(ascii: ":")
+        && memcmp(start, word.utf8Start, length) == 0
+    }
   }
 
   /// The words, most frequent first.

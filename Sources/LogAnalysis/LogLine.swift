@@ -109,27 +109,27 @@ struct LogLine {
   /// nor colors, nor a mark; examines many bytes at a time.
   private static func plain(_ line: UnsafeBufferPointer<UInt8>) -> Listed? {
     guard line.count >= 8, let bytes = line.baseAddress else { return nil }
-    let quote = UInt8(ascii: "\"")
+    let quotationMark = UInt8(ascii: "\"")
     // The last quotation mark of a whole object is the last byte, or the one before a comma.
     let last = line.count - (bytes[line.count - 1] == UInt8(ascii: ",") ? 2 : 1)
-    var found: UInt8 = 0
+    // The least differences from what's searched, which are 0 if it was found. The compiler
+    // vectorizes them.
+    var (quote, other) = (UInt8.max, UInt8.max)
     var index = 5
-    // The compiler vectorizes the loop in this form, but not with another variable for quotation
-    // marks.
     while index < last {
       let byte = bytes[index]
-      found |= byte == UInt8(ascii: "\"") ? 2 : 0
-      let isOther = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == 0x1B
-      found |= isOther ? 1 : 0
-      let (fourthLast, before) = (bytes[index &- 4], bytes[index &- 1])
+      quote = min(quote, byte ^ quotationMark)
+      // `[` and a color's first byte are the same without one bit.
+      other = min(other, (byte & 0xBF) ^ 0x1B, byte ^ UInt8(ascii: "]"))
       // The marks: `CoreData`, and `cdprof:`.
-      found |= (byte == UInt8(ascii: "D") ? 1 : 0) & (fourthLast == UInt8(ascii: "C") ? 1 : 0)
-      found |= (byte == UInt8(ascii: ":") ? 1 : 0) & (before == UInt8(ascii: "f") ? 1 : 0)
+      let (fourthLast, before) = (bytes[index &- 4], bytes[index &- 1])
+      other = min(other, (byte ^ UInt8(ascii: "D")) | (fourthLast ^ UInt8(ascii: "C")))
+      other = min(other, (byte ^ UInt8(ascii: ":")) | (before ^ UInt8(ascii: "f")))
       index &+= 1
     }
     // A line with another end isn't whole.
-    guard bytes[last] == quote else { return nil }
-    return found & 1 != 0 ? nil : found == 0 ? .whole : .other
+    guard bytes[last] == quotationMark else { return nil }
+    return other == 0 ? nil : quote == 0 ? .other : .whole
   }
 
   private typealias Found = (logClass: LogClass, text: LogBytes, start: Int)
@@ -291,12 +291,9 @@ struct StandardLine {
       line[index + 1] == UInt8(ascii: " ") || line[index + 1] == UInt8(ascii: "\t")
     else { return nil }
     index = StandardLine.skipWhitespace(line, from: index + 2)
-    var colon = index
-    while colon < line.count, colon - index < 12, line[colon] != UInt8(ascii: ":") { colon += 1 }
-    guard colon < line.count, colon - index < 12,
-      let logClass = LogClass(UnsafeBufferPointer(rebasing: line[index..<colon]))
+    guard let (word, logClass) = LogClass.beginning(UnsafeBufferPointer(rebasing: line[index...]))
     else { return nil }
-    let text = StandardLine.skipWhitespace(line, from: colon + 1)
+    let text = StandardLine.skipWhitespace(line, from: index + word.utf8CodeUnitCount + 1)
     var end = line.count
     while end > text, line[end - 1].isWhitespace { end -= 1 }
     self.logClass = logClass

@@ -43,11 +43,17 @@ struct LogMessage {
   ///
   /// A message with a time or a number beyond its limit is unrecognized.
   mutating func classify() {
-    kind = LogKind(logClass, text)
+    (kind, measurement) = LogMessage.classified(logClass, text)
     if kind == .fetchResult { openBrackets = LogMessage.balance(text) }
-    guard kind?.isTimed == true else { return }
-    measurement = LogMeasurement(text)
-    if measurement.isBeyondLimits { kind = nil }
+  }
+
+  private static func classified(
+    _ logClass: LogClass, _ text: LogBytes
+  ) -> (LogKind?, LogMeasurement) {
+    let kind = LogKind(logClass, text)
+    guard kind?.isTimed == true else { return (kind, LogMeasurement()) }
+    let measurement = LogMeasurement(text)
+    return (measurement.isBeyondLimits ? nil : kind, measurement)
   }
 
   /// Whether the message is a fetch whose objects are on the next lines (level 3), which aren't

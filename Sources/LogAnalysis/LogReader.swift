@@ -181,7 +181,7 @@ package struct LogReader {
 
   /// - Parameter line: The number of its line; `nil` for the current line.
   private mutating func takeMessage(
-    _ logClass: LogClass, _ text: LogBytes, prefix: LogBytes, on line: Int? = nil
+    _ logClass: LogClass, _ text: consuming LogBytes, prefix: LogBytes, on line: Int? = nil
   ) {
     flush()
     classes[logClass.position] += 1

@@ -108,7 +108,10 @@ package struct LogTime: Sendable, Equatable {
   private static func zone(
     _ bytes: ArraySlice<UInt8>, at index: Int
   ) -> (offset: Double, end: Int) {
-    guard index < bytes.endIndex, "+-Z".utf8.contains(bytes[index]) else { return (0, index) }
+    guard index < bytes.endIndex,
+      bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-")
+        || bytes[index] == UInt8(ascii: "Z")
+    else { return (0, index) }
     var end = index + 1
     while end < bytes.endIndex, bytes[end].isDigit || bytes[end] == UInt8(ascii: ":") { end += 1 }
     let zone = bytes[..<end]
