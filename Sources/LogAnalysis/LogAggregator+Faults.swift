@@ -34,8 +34,7 @@ extension LogAggregator {
     let entity = LogAggregator.entity(in: message.text)
     // Core Data logs only faults that the database fulfills; the words can be truncated or hidden.
     guard !message.text.contains("from row cache") else { return hit(message.text) }
-    let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
-    thread.nesting.closed = nil
+    let closed = thread.nesting.takeClosed() ?? thread.nesting.closeUntimed(after: 0)
     let subject: FaultSubject =
       if kind == .relationshipFault {
         .relationship("\(entity ?? "?").\(LogAggregator.quoted(message.text) ?? "?")")
@@ -83,8 +82,7 @@ extension LogAggregator {
 
   /// Counts a prefetch, whose SELECT is the one before it.
   mutating func prefetch(_ text: LogBytes) {
-    let closed = thread.nesting.closed ?? thread.nesting.closeUntimed(after: 0)
-    thread.nesting.closed = nil
+    let closed = thread.nesting.takeClosed() ?? thread.nesting.closeUntimed(after: 0)
     let key = LogAggregator.quoted(text)
     timeline?.identify(closed, as: .prefetch(key))
     guard let closed else {
@@ -108,9 +106,11 @@ extension LogAggregator {
     guard let uri = text.after("x-coredata://"), let slash = uri.index(of: UInt8(ascii: "/")) else {
       return nil
     }
-    let name = uri.bytes[(slash + 1)...].prefix(InputLimits.logName).prefix {
-      $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">") && !$0.isWhitespace
+    let path = uri.bytes[(slash + 1)...].prefix(InputLimits.logName)
+    let end = path.withUnsafeBufferPointer { path in
+      path.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ">") || $0.isWhitespace }
     }
+    let name = path.prefix(end ?? path.count)
     return name.isEmpty ? nil : LogBytes(name).string
   }
 

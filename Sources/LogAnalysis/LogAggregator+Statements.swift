@@ -134,7 +134,7 @@ extension LogAggregator {
     slowest.add(LogExecution(statement: index, line: closed.open.line, microseconds: own))
     counting(closed.open) { tally in tally.count { $0.costs.microseconds += own } }
     timeline?.add(closed, rows: rows ?? 0, at: message)
-    guard shapes[index].kind == .select else { return }
+    guard case .select = shapes[index].kind else { return }
     if let rows {
       counting(closed.open) { tally in tally.countReads(of: index) { $0.add(rows: rows) } }
     }
@@ -143,8 +143,8 @@ extension LogAggregator {
 
   /// Counts the last closed SELECT as a fetch, because it was neither a fault nor a prefetch.
   mutating func confirm() {
-    guard let closed = thread.nesting.closed else { return }
-    thread.nesting.closed = nil
+    // Nearly always, there's none; it's copied only if there is.
+    guard thread.nesting.closed != nil, let closed = thread.nesting.takeClosed() else { return }
     fetched(closed.open, closed.total)
   }
 
@@ -165,8 +165,8 @@ extension LogAggregator {
 
   /// Returns whether a statement that's neither a fault nor a prefetch is a fetch.
   func isFetch(_ statement: Int) -> Bool {
-    shapes[statement].kind == .select && !shapes.traits[statement].isBatch
-      && !shapes.traits[statement].readsJoinRows
+    guard case .select = shapes[statement].kind else { return false }
+    return !shapes.traits[statement].isBatch && !shapes.traits[statement].readsJoinRows
   }
 
   /// Returns the entity of a statement, or its table if the entity is unknown.

@@ -81,7 +81,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
   /// Determines the kind of a message.
   ///
   /// Returns `nil` if it's unrecognized.
-  init?(_ logClass: LogClass, _ text: LogBytes) {
+  init?(_ logClass: LogClass, _ text: borrowing LogBytes) {
     switch logClass {
     case .sql: self = .sql
     case .annotation:
@@ -101,7 +101,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
     }
   }
 
-  private init?(details text: LogBytes) {
+  private init?(details text: borrowing LogBytes) {
     if text.starts(with: "SQLite bind[") || text.starts(with: "bind[") {
       self = .bind
     } else if text.contains("EXPLAIN QUERY PLAN") {
@@ -113,7 +113,7 @@ package enum LogKind: UInt8, CaseIterable, Sendable {
     }
   }
 
-  private init(cdprof text: LogBytes) {
+  private init(cdprof text: borrowing LogBytes) {
     if LogKind.hasWord("begin", text) || LogKind.hasWord("end", text) {
       self = .section
     } else if text.starts(with: "annotation: fault fulfilled from ")
@@ -165,7 +165,7 @@ extension LogKind {
   /// Determines the kind of an annotation.
   ///
   /// Returns `nil` if it's unrecognized.
-  init?(annotation text: LogBytes) {
+  init?(annotation text: borrowing LogBytes) {
     // The most frequent kinds first.
     if text.starts(with: "sql connection fetch time: ") {
       self = .connectionTime
@@ -195,7 +195,7 @@ extension LogKind {
   }
 
   /// Determines the kind of an annotation that contains a time: `… time: 0.0002s …`.
-  private init?(timed text: LogBytes) {
+  private init?(timed text: borrowing LogBytes) {
     guard let range = text.range(of: " time: ") else { return nil }
     let name = LogBytes(text.bytes[..<range.lowerBound])
     if name.starts(with: "sql connection fetch") {
@@ -212,7 +212,7 @@ extension LogKind {
   }
 
   /// Determines the kind of an annotation about a fault: `… fulfilled from database …`.
-  private init?(filled text: LogBytes) {
+  private init?(filled text: borrowing LogBytes) {
     if text.starts(with: "fault fulfilled from ") {
       self = .objectFault
     } else if text.starts(with: "to-many relationship fault ")
@@ -227,7 +227,7 @@ extension LogKind {
   /// Determines the kind of text that several classes share.
   ///
   /// Returns `nil` if it's none of these.
-  init?(shared text: LogBytes) {
+  init?(shared text: borrowing LogBytes) {
     for (beginning, kind) in LogKind.beginnings where text.starts(with: beginning) {
       self = kind
       return

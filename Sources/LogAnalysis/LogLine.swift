@@ -109,27 +109,20 @@ struct LogLine {
   /// nor colors, nor a mark; examines many bytes at a time.
   private static func plain(_ line: UnsafeBufferPointer<UInt8>) -> Listed? {
     guard line.count >= 8, let bytes = line.baseAddress else { return nil }
-    let quotationMark = UInt8(ascii: "\"")
     // The last quotation mark of a whole object is the last byte, or the one before a comma.
     let last = line.count - (bytes[line.count - 1] == UInt8(ascii: ",") ? 2 : 1)
-    // The least differences from what's searched, which are 0 if it was found. The compiler
-    // vectorizes them.
-    var (quote, other) = (UInt8.max, UInt8.max)
-    var index = 5
-    while index < last {
-      let byte = bytes[index]
-      quote = min(quote, byte ^ quotationMark)
-      // `[` and a color's first byte are the same without one bit.
-      other = min(other, (byte & 0xBF) ^ 0x1B, byte ^ UInt8(ascii: "]"))
-      // The marks: `CoreData`, and `cdprof:`.
-      let (fourthLast, before) = (bytes[index &- 4], bytes[index &- 1])
-      other = min(other, (byte ^ UInt8(ascii: "D")) | (fourthLast ^ UInt8(ascii: "C")))
-      other = min(other, (byte ^ UInt8(ascii: ":")) | (before ^ UInt8(ascii: "f")))
-      index &+= 1
-    }
     // A line with another end isn't whole.
-    guard bytes[last] == quotationMark else { return nil }
-    return other == 0 ? nil : quote == 0 ? .other : .whole
+    guard bytes[last] == UInt8(ascii: "\"") else { return nil }
+    var differences = ListedDifferences()
+    let (part, count) = (ListedDifferences.part, last - 5)
+    if count <= part {
+      differences.add(bytes + 5, count)
+    } else {
+      differences.add(bytes + 5, count - count % part)
+      // The rest, with bytes before it, which takes less time than the rest by itself.
+      differences.add(bytes + (last - part), part)
+    }
+    return differences.other == 0 ? nil : differences.quote == 0 ? .other : .whole
   }
 
   private typealias Found = (logClass: LogClass, text: LogBytes, start: Int)
@@ -246,6 +239,35 @@ struct LogLine {
       let logClass = LogClass(LogBytes(text.bytes[..<colon]))
     else { return nil }
     return (logClass, LogBytes(text.bytes[(colon + 1)...]).withoutIndent)
+  }
+}
+
+/// The least differences of an object's bytes from what it's searched for: 0 if it was found.
+///
+/// The compiler vectorizes minimums, but not flags.
+private struct ListedDifferences {
+  /// The number of bytes that are examined at a time.
+  static let part = 32
+
+  /// The difference from a quotation mark.
+  private(set) var quote = UInt8.max
+  /// The differences from brackets, colors, and marks.
+  private(set) var other = UInt8.max
+
+  /// Adds bytes; up to four bytes before them can be part of a mark.
+  mutating func add(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+    var index = 0
+    while index < count {
+      let byte = bytes[index]
+      quote = min(quote, byte ^ UInt8(ascii: "\""))
+      // `[` and a color's first byte are the same without one bit.
+      other = min(other, (byte & 0xBF) ^ 0x1B, byte ^ UInt8(ascii: "]"))
+      // The marks: `CoreData`, and `cdprof:`.
+      let (fourthLast, before) = (bytes[index &- 4], bytes[index &- 1])
+      other = min(other, (byte ^ UInt8(ascii: "D")) | (fourthLast ^ UInt8(ascii: "C")))
+      other = min(other, (byte ^ UInt8(ascii: ":")) | (before ^ UInt8(ascii: "f")))
+      index &+= 1
+    }
   }
 }
 

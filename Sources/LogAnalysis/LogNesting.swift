@@ -37,6 +37,12 @@ struct LogNesting {
 
   var openCount: Int { open.count }
 
+  /// Removes and returns the last closed statement.
+  mutating func takeClosed() -> Closed? {
+    defer { closed = nil }
+    return closed
+  }
+
   /// Begins a SELECT.
   ///
   /// - Returns: A statement that won't be closed anymore, or `nil`.
