@@ -66,8 +66,8 @@ struct LogMessage {
 
 extension LogMessage {
   /// The number of unclosed brackets so far.
-  var brackets: Int {
-    // `??` would copy the message for its second operand.
+  @inline(__always) var brackets: Int {
+    // `??` would copy the message for its second operand, and a call for this property.
     if let openBrackets { return openBrackets }
     return LogMessage.balance(text)
   }
