@@ -52,7 +52,7 @@ struct LineBuffer {
   }
 
   /// Counts a line, and returns it without a byte order mark and carriage returns.
-  private mutating func trimmed(_ line: Range<Int>) -> ArraySlice<UInt8> {
+  @inline(__always) private mutating func trimmed(_ line: Range<Int>) -> ArraySlice<UInt8> {
     var start = line.lowerBound
     var end = min(line.upperBound, start + InputLimits.logLine)
     count += 1

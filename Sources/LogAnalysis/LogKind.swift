@@ -320,7 +320,7 @@ package enum LogClass: UInt8, CaseIterable, Sendable {
   }
 
   /// Returns the class that text in memory begins with, before a colon; `nil` if there's none.
-  static func beginning(
+  @inline(__always) static func beginning(
     _ text: UnsafeBufferPointer<UInt8>
   ) -> (word: StaticString, logClass: LogClass)? {
     guard let start = text.baseAddress else { return nil }
