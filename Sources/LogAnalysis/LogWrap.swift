@@ -160,6 +160,8 @@ package struct LogWrap: Sendable, Equatable {
     var elsewhere = 0
     /// The number of complete lines that are as wide as the widest.
     var whole = 0
+    /// Whether statements that are as wide as the widest line are broken, by text: many are repeated.
+    private var broken: [LogBytes: Bool] = [:]
 
     mutating func take(
       _ line: LogLine, _ bytes: ArraySlice<UInt8>, width: Int, of widest: Int,
@@ -181,7 +183,7 @@ package struct LogWrap: Sendable, Equatable {
         return
       }
       if next.message != nil || next.text.trimmed.isEmpty {
-        if isFull, message?.isBroken == false { whole += 1 }
+        if isFull, let message, !isBroken(message) { whole += 1 }
         return
       }
       guard let message, message.isEvidence(with: next.text, isFull: isFull) else { return }
@@ -199,6 +201,14 @@ package struct LogWrap: Sendable, Equatable {
       } else {
         elsewhere += 1
       }
+    }
+
+    private mutating func isBroken(_ message: LogMessage) -> Bool {
+      guard message.logClass == .sql else { return message.isBroken }
+      if let known = broken[message.text] { return known }
+      let isBroken = message.isBroken
+      broken[message.text] = isBroken
+      return isBroken
     }
 
     /// Processes a line that ends after a logger's prefix.

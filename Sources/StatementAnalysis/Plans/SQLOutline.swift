@@ -64,9 +64,9 @@ package struct SQLToken: Sendable {
     kind == .word ? String(decoding: bytes, as: UTF8.self).uppercased() : ""
   }
 
-  /// Returns whether the token is a given one-character symbol.
-  package func isSign(_ sign: Character) -> Bool {
-    kind == .sign && bytes.count == 1 && bytes.first == sign.asciiValue
+  /// Returns whether the token is a given symbol of one ASCII character.
+  package func isSign(_ sign: Unicode.Scalar) -> Bool {
+    kind == .sign && bytes.count == 1 && bytes.first == UInt8(ascii: sign)
   }
 
   /// Returns whether a byte is a space, a tab, a line ending, or the NUL that some tools leave in a
