@@ -143,7 +143,7 @@ extension LogAggregator {
 
   /// Counts the last closed SELECT as a fetch, because it was neither a fault nor a prefetch.
   mutating func confirm() {
-    // Nearly always, there's none; it's copied only if there is.
+    // It's copied only if there is one.
     guard thread.nesting.closed != nil, let closed = thread.nesting.takeClosed() else { return }
     fetched(closed.open, closed.total)
   }

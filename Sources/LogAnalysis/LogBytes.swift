@@ -190,7 +190,8 @@ extension LogBytes: Hashable {
     let (seed, factor) = LogBytes.hashKey
     return bytes.withUnsafeBytes { buffer in
       let count = buffer.count
-      var hash = seed ^ UInt64(count)
+      // Multiplied, so that the first bytes can't make up for another number of bytes.
+      var hash = seed &+ UInt64(count) &* factor
       func word(_ offset: Int) -> UInt64 {
         buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       }

@@ -22,7 +22,7 @@ package final class LogLines {
   private var hasBegun = false
   private let descriptor: Int32
   private let closes: Bool
-  // For each line; only one method at a time uses them, on one thread.
+  // These are accessed for each line, by one method at a time, on one thread.
   /// The error that ended reading before the end of the input, or `nil`.
   @exclusivity(unchecked) package private(set) var problem: InvalidInputError?
   @exclusivity(unchecked) private var buffer = LineBuffer()

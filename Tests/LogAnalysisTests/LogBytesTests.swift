@@ -26,6 +26,21 @@ struct LogBytesTests {
     #expect(texts.count == 2)
   }
 
+  @Test("Each byte determines the hash, in texts of any length")
+  func eachByteDeterminesTheHash() {
+    for count in 1...50 {
+      let text = [UInt8](repeating: 0x41, count: count)
+      let changed = text.indices.map { index in
+        var other = text
+        other[index] = 0x42
+        return LogBytes(other[...])
+      }
+      let shorter = LogBytes(text.dropLast())
+      let hashes = Set((changed + [LogBytes(text[...]), shorter]).map(\.keyedHash))
+      #expect(hashes.count == count + 2, "\(count) bytes")
+    }
+  }
+
   @Test("Brackets in quotation marks aren't counted")
   func countsBrackets() {
     #expect(LogMessage.balance(LogBytes("values: ( \"(((\" {")) == 2)
