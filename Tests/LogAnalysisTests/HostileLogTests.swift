@@ -188,7 +188,7 @@ struct HostileLogTests {
     }
   }
 
-  /// The subjects of a statement's faults have the same hash, so only a few are separate.
+  /// The subjects of a statement's faults are searched one by one, so only a few are separate.
   @Test func faultsOfManyEntitiesTakeLinearTime() {
     let select = SampleLogs.fetch("SELECT 0, t0.Z_PK FROM ZPLACE t0 WHERE  t0.Z_PK = ?", rows: 1)
     let count = InputLimits.logSubjects + 5_000
