@@ -160,7 +160,9 @@ package struct LogWrap: Sendable, Equatable {
     var elsewhere = 0
     /// The number of complete lines that are as wide as the widest.
     var whole = 0
-    /// Whether statements that are as wide as the widest line are broken, by text: many are repeated.
+    /// Whether statements that are as wide as the widest line are broken, by text.
+    ///
+    /// Many are repeated.
     private var broken: [LogBytes: Bool] = [:]
 
     mutating func take(
